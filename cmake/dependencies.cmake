@@ -1,0 +1,13 @@
+# Everything that is used, from the system. `./dev setup` installs it on Debian.
+
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(PNG REQUIRED)
+find_package(Python3 3.9 REQUIRED COMPONENTS Interpreter)
+pkg_check_modules(b2 REQUIRED IMPORTED_TARGET libb2)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+pkg_check_modules(cmocka REQUIRED IMPORTED_TARGET cmocka)
+
+find_path(UTHASH_INCLUDE_DIR uthash.h REQUIRED)
+add_library(uthash INTERFACE)
+target_include_directories(uthash SYSTEM INTERFACE "${UTHASH_INCLUDE_DIR}")

@@ -1,0 +1,39 @@
+"""headers.py SOURCE: every public header compiles alone, without a warning, as C11, C17 and C++17
+with gcc and clang; what is for kernel authors as C only."""
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+
+root = pathlib.Path(sys.argv[1])
+C_ONLY = {"kernel.h"}
+STANDARDS = [("c", "c11"), ("c", "c17"), ("c++", "c++17")]
+COMPILERS = {"c": ["gcc", "clang"], "c++": ["g++", "clang++"]}
+
+headers = sorted(path.name for path in (root / "include" / "ferrule").glob("*.h"))
+faults, absent, num_runs = [], set(), 0
+with tempfile.TemporaryDirectory() as folder:
+    for header in headers:
+        # Twice: a header must also guard itself.
+        source = pathlib.Path(folder) / "alone.c"
+        source.write_text(f"#include <ferrule/{header}>\n" * 2, encoding="utf-8")
+        for language, standard in STANDARDS:
+            if language == "c++" and header in C_ONLY:
+                continue
+            for compiler in COMPILERS[language]:
+                if shutil.which(compiler) is None:
+                    absent.add(compiler)
+                    continue
+                num_runs += 1
+                run = subprocess.run(
+                    [compiler, "-x", language, f"-std={standard}", "-fsyntax-only", "-Wall",
+                     "-Wextra", "-Wpedantic", "-Wshadow", "-Werror", f"-I{root / 'include'}",
+                     str(source)], capture_output=True, text=True)
+                if run.returncode != 0:
+                    faults.append(f"{header} as {standard} with {compiler}:\n{run.stderr}")
+
+for compiler in sorted(absent):
+    print(f"{compiler} is not installed: skipped")
+print("\n".join(faults) or f"{len(headers)} headers compile alone, in {num_runs} ways")
+sys.exit(bool(faults) or num_runs == 0)

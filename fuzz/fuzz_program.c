@@ -1,0 +1,70 @@
+/* Any text: parsing it as a program gives an error or a module; a module prints, and what it prints
+ * parses to an equal module with the same text. Ops are their signatures alone, so no kernel is
+ * compiled. */
+#include "graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static fer_status no_package(void *context, const char *path, fer_package **out_package,
+                             fer_error *error)
+{
+    (void)context;
+    (void)path;
+    (void)error;
+    *out_package = NULL;
+    return FER_OK;
+}
+
+static fer_status signature_alone(void *context, const fer_declaration *declaration,
+                                  fer_op **out_op, fer_error *error)
+{
+    (void)context;
+    return fer_op_from_signature(declaration->parsed, out_op, error);
+}
+
+static fer_module *parse(const char *text, fer_error *error)
+{
+    fer_program_host host = {.open = no_package, .declare = signature_alone};
+    fer_module *module = NULL;
+    fer_status status = fer_module_parse_with(&host, text, "fuzz", NULL, &module, error);
+    if ((status == FER_OK) != (module != NULL) || status != error->kind)
+        abort();
+    return module;
+}
+
+static void check_round_trip(const fer_module *module)
+{
+    fer_error error = FER_ERROR_INIT;
+    char *text = NULL;
+    char *again = NULL;
+    if (fer_module_print(module, &text, &error) != FER_OK)
+        abort();
+    fer_module *reread = parse(text, &error);
+    if (reread == NULL || !fer_module_equal(module, reread))
+        abort();
+    if (fer_module_print(reread, &again, &error) != FER_OK || strcmp(text, again) != 0)
+        abort();
+    fer_module_release(reread);
+    fer_string_free(text);
+    fer_string_free(again);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+    fer_error error = FER_ERROR_INIT;
+    char *text = malloc(size + 1);
+    if (text == NULL)
+        return 0;
+    if (size > 0)
+        memcpy(text, data, size);
+    text[size] = '\0';
+    fer_module *module = parse(text, &error);
+    if (module != NULL)
+        check_round_trip(module);
+    fer_module_release(module);
+    fer_error_clear(&error);
+    free(text);
+    return 0;
+}

@@ -1,0 +1,82 @@
+/* Types from text. */
+#include "types/expression.h"
+
+static fer_status parse_dtype(fer_lexer *lexer, fer_dtype *out_dtype, fer_error *error)
+{
+    if (lexer->token.kind != FER_TOKEN_NAME)
+        return fer_lexer_unexpected(lexer, "a dtype", error);
+    const fer_token token = lexer->token;
+    fer_error found = FER_ERROR_INIT;
+    fer_status status = fer_dtype_parse(token.start, token.length, out_dtype, &found);
+    fer_lexer_advance(lexer);
+    if (status == FER_OK || status == FER_MEMORY_ERROR)
+        return status == FER_OK ? FER_OK : fer_error_move(error, &found);
+    status = fer_lexer_fail(lexer, &token, status, error, "%s", found.message);
+    fer_error_clear(&found);
+    return status;
+}
+
+static fer_status parse_dim(fer_lexer *lexer, size_t rank, fer_dim **out_dim, fer_error *error)
+{
+    if (rank == FER_MAX_RANK)
+        return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error,
+                              "a type has at most %d dims", FER_MAX_RANK);
+    if (fer_lexer_at(lexer, "*"))
+        return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error,
+                              "a run of dims (*name) stands in signatures only; write the dims");
+    return fer_expression_parse(lexer, NULL, NULL, out_dim, error);
+}
+
+/* The dims up to the closing bracket, which it steps over. `dims` has room for FER_MAX_RANK; what
+ * was read is the caller's to release, also after a failure. */
+static fer_status parse_dims(fer_lexer *lexer, fer_dim **dims, size_t *rank, fer_error *error)
+{
+    FER_TRY(fer_lexer_expect(lexer, "[", "after the dtype", error));
+    if (fer_lexer_accept(lexer, "]"))
+        return FER_OK;
+    do {
+        FER_TRY(parse_dim(lexer, *rank, &dims[*rank], error));
+        ++*rank;
+    } while (fer_lexer_accept(lexer, ","));
+    return fer_lexer_expect(lexer, "]", "or ',' after a dim", error);
+}
+
+fer_status fer_type_parse_tokens(fer_lexer *lexer, fer_type **out_type, fer_error *error)
+{
+    *out_type = NULL;
+    const fer_token start = lexer->token;
+    fer_dim *dims[FER_MAX_RANK + 1];
+    size_t rank = 0;
+    fer_dtype dtype;
+    fer_error found = FER_ERROR_INIT;
+    fer_status status;
+    FER_TRY_DONE(parse_dtype(lexer, &dtype, error));
+    FER_TRY_DONE(parse_dims(lexer, dims, &rank, error));
+    status = fer_type_create(dtype, rank, (const fer_dim *const *)dims, (fer_device){0}, out_type,
+                             &found);
+    if (status == FER_MEMORY_ERROR)
+        fer_error_move(error, &found);
+    else if (status != FER_OK)
+        status = fer_lexer_fail(lexer, &start, status, error, "%s", found.message);
+
+done:
+    fer_error_clear(&found);
+    for (size_t i = 0; i < rank; i++)
+        fer_dim_release(dims[i]);
+    return status;
+}
+
+fer_status fer_type_parse(const char *text, fer_type **out_type, fer_error *error)
+{
+    *out_type = NULL;
+    fer_lexer lexer;
+    fer_lexer_start(&lexer, text, NULL, false);
+    fer_type *type;
+    FER_TRY(fer_type_parse_tokens(&lexer, &type, error));
+    if (lexer.token.kind == FER_TOKEN_END) {
+        *out_type = type;
+        return FER_OK;
+    }
+    fer_type_release(type);
+    return fer_lexer_unexpected(&lexer, "the end after the type", error);
+}

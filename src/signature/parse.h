@@ -1,0 +1,18 @@
+/* Parsing a declaration inside a larger text. */
+#ifndef FERRULE_SIGNATURE_PARSE_H
+#define FERRULE_SIGNATURE_PARSE_H
+
+#include "base/lexer.h"
+#include "signature/pool.h"
+#include <ferrule/signature.h>
+
+/* Parses a declaration, from the op's name up to the first token that cannot continue it. */
+fer_status fer_signature_parse_tokens(fer_lexer *lexer, fer_signature **out_signature,
+                                      fer_error *error);
+
+/* Parses one condition, `n % 8 == 0`, of a declaration with these parameters; the pool owns its
+ * dims and its text. */
+fer_status fer_condition_parse(fer_lexer *lexer, const fer_signature_spec *spec, fer_pool *pool,
+                               fer_condition *out_condition, fer_error *error);
+
+#endif

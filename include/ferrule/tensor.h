@@ -1,0 +1,126 @@
+/* Tensors: compact row-major arrays in host memory.
+ *
+ * A fer_tensor is reference-counted and may be shared between threads; its type, shape and address
+ * never change. Its elements may: who writes them while another thread reads has to order the two.
+ * Data is 64-byte aligned, unless it is borrowed.
+ */
+#ifndef FERRULE_TENSOR_H
+#define FERRULE_TENSOR_H
+
+#include <ferrule/abi.h>
+#include <ferrule/type.h>
+#include <stdio.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct fer_tensor fer_tensor;
+
+/* Every creator: `shape` holds `rank` extents (elements, not bytes) and may be NULL for rank 0;
+ * zero-size and rank-0 tensors are legal. TYPE: what is no dtype. VALUE: rank above FER_MAX_RANK, a
+ * negative extent, a device that does not exist. OVERFLOW: element or byte count outside int64.
+ * MEMORY. */
+
+/* Uninitialised elements. */
+FER_API FER_MUST_USE fer_status fer_tensor_empty(fer_dtype dtype, size_t rank, const int64_t *shape,
+                                                 fer_device device, fer_tensor **out_tensor,
+                                                 fer_error *error);
+FER_API FER_MUST_USE fer_status fer_tensor_zeros(fer_dtype dtype, size_t rank, const int64_t *shape,
+                                                 fer_device device, fer_tensor **out_tensor,
+                                                 fer_error *error);
+FER_API FER_MUST_USE fer_status fer_tensor_ones(fer_dtype dtype, size_t rank, const int64_t *shape,
+                                                fer_device device, fer_tensor **out_tensor,
+                                                fer_error *error);
+
+/* A plain number, as a caller wrote it. */
+typedef enum fer_number_kind {
+    FER_NUMBER_INT = 0,
+    FER_NUMBER_FLOAT,
+    FER_NUMBER_BOOL
+} fer_number_kind;
+typedef struct fer_number {
+    fer_number_kind kind;
+    union {
+        int64_t as_int;
+        double as_float;
+        bool as_bool;
+    } value;
+} fer_number;
+
+/* Every element is `number`. A float to a float dtype rounds to nearest even (a finite number that
+ * becomes infinite: VALUE); an int to a float dtype, and anything to an integer dtype, must be
+ * exact, else VALUE; a bool goes only to bool, and bool takes only a bool, else VALUE. */
+FER_API FER_MUST_USE fer_status fer_tensor_full(fer_dtype dtype, size_t rank, const int64_t *shape,
+                                                fer_device device, fer_number number,
+                                                fer_tensor **out_tensor, fer_error *error);
+
+/* A rank-0 tensor, by the rules of fer_tensor_full. */
+FER_API FER_MUST_USE fer_status fer_tensor_scalar(fer_dtype dtype, fer_device device,
+                                                  fer_number number, fer_tensor **out_tensor,
+                                                  fer_error *error);
+
+/* start, start + step, ... up to and without `stop`, rank 1. VALUE: a step of 0, and an element
+ * that the dtype cannot hold by the rules of fer_tensor_full. TYPE: bool. */
+FER_API FER_MUST_USE fer_status fer_tensor_arange(fer_dtype dtype, fer_number start,
+                                                  fer_number stop, fer_number step,
+                                                  fer_device device, fer_tensor **out_tensor,
+                                                  fer_error *error);
+
+/* A copy of compact row-major memory. `data` may be NULL when there are no elements. A bool's byte
+ * becomes 0 or 1. */
+FER_API FER_MUST_USE fer_status fer_tensor_copy_from(fer_dtype dtype, size_t rank,
+                                                     const int64_t *shape, const void *data,
+                                                     fer_device device, fer_tensor **out_tensor,
+                                                     fer_error *error);
+
+/* Borrows compact row-major memory, aligned for its dtype (else VALUE). `deleter`, unless NULL, is
+ * called exactly once with `context`, when the last reference goes, on the thread that drops it;
+ * when this call fails it is not called. A read-only tensor is refused as inout operand and as
+ * given result. */
+FER_API FER_MUST_USE fer_status fer_tensor_borrow(fer_dtype dtype, size_t rank,
+                                                  const int64_t *shape, void *data,
+                                                  bool is_read_only, fer_device device,
+                                                  void (*deleter)(void *context), void *context,
+                                                  fer_tensor **out_tensor, fer_error *error);
+
+FER_API fer_tensor *fer_tensor_retain(const fer_tensor *tensor);
+FER_API void fer_tensor_release(fer_tensor *tensor); /* NULL-safe */
+
+FER_API fer_dtype fer_tensor_dtype(const fer_tensor *tensor);
+FER_API size_t fer_tensor_rank(const fer_tensor *tensor);
+FER_API const int64_t *fer_tensor_shape(const fer_tensor *tensor); /* [rank], borrowed */
+FER_API int64_t fer_tensor_num_elements(const fer_tensor *tensor);
+FER_API size_t fer_tensor_num_bytes(const fer_tensor *tensor);
+FER_API fer_device fer_tensor_device(const fer_tensor *tensor);
+FER_API bool fer_tensor_is_read_only(const fer_tensor *tensor);
+FER_API void *fer_tensor_data(fer_tensor *tensor); /* borrowed; may be NULL when empty */
+FER_API const void *fer_tensor_const_data(const fer_tensor *tensor);
+
+/* The type with static dims. */
+FER_API FER_MUST_USE fer_status fer_tensor_type(const fer_tensor *tensor, fer_type **out_type,
+                                                fer_error *error);
+
+/* A copy on the same or another device. */
+FER_API FER_MUST_USE fer_status fer_tensor_clone(const fer_tensor *tensor, fer_device device,
+                                                 fer_tensor **out_tensor, fer_error *error);
+
+/* For people: the type, then the elements in nested brackets, long axes shortened with `...`. The
+ * caller frees the text with fer_string_free. */
+FER_API FER_MUST_USE fer_status fer_tensor_print(const fer_tensor *tensor, char **out_text,
+                                                 fer_error *error);
+
+/* NumPy's .npy. Reading takes versions 1 to 3, C order, little endian or one-byte elements, of the
+ * dtypes that NumPy has (f16 among them); anything else is UNSUPPORTED and named. IO: a file that
+ * cannot be read or is cut short. VALUE: not a .npy file, or a malformed header. OVERFLOW: a byte
+ * count outside int64. What follows the elements is ignored. Writing is whole or absent (a
+ * temporary file, then a rename); bf16 and f8 are UNSUPPORTED. */
+FER_API FER_MUST_USE fer_status fer_npy_read(const char *path, fer_tensor **out_tensor,
+                                             fer_error *error);
+FER_API FER_MUST_USE fer_status fer_npy_write(const char *path, const fer_tensor *tensor,
+                                              fer_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,208 @@
+/* Making tensors: every path checks its layout here, once, before anything is allocated. */
+#include "base/arithmetic.h"
+#include "tensor/number.h"
+#include "tensor/tensor.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* What a tensor will be; good for fer_tensor_allocate once check_layout has passed it. */
+typedef struct layout {
+    fer_dtype dtype;
+    size_t rank;
+    const int64_t *shape;
+    fer_device device;
+    int64_t num_elements;
+    size_t num_bytes;
+} layout;
+
+static fer_status check_extents(layout *made, fer_error *error)
+{
+    if (made->rank > FER_MAX_RANK)
+        return fer_fail(error, FER_VALUE_ERROR, "a tensor of rank %zu: the highest rank is %d",
+                        made->rank, FER_MAX_RANK);
+    if (made->rank > 0 && made->shape == NULL)
+        return fer_fail(error, FER_VALUE_ERROR, "a tensor of rank %zu needs a shape", made->rank);
+    for (size_t i = 0; i < made->rank; i++) {
+        if (made->shape[i] < 0)
+            return fer_fail_at(
+                error, FER_VALUE_ERROR, &(fer_place){.has_axis = true, .axis = (int)i},
+                "axis %zu is %" PRId64 ", and an extent is never negative", i, made->shape[i]);
+    }
+    int64_t num_bytes;
+    if (!fer_count_elements(made->shape, made->rank, &made->num_elements) ||
+        __builtin_mul_overflow(made->num_elements, (int64_t)fer_dtype_bytes(made->dtype),
+                               &num_bytes))
+        return fer_fail(error, FER_OVERFLOW_ERROR,
+                        "a tensor of that shape has more bytes than 64 bits count");
+    made->num_bytes = (size_t)num_bytes;
+    return FER_OK;
+}
+
+static fer_status check_device(fer_device device, fer_error *error)
+{
+    int count = fer_device_count();
+    if (device.id >= 0 && device.id < count)
+        return FER_OK;
+    return fer_fail(error, FER_VALUE_ERROR,
+                    "device %" PRId32 " does not exist: there %s %d, and FERRULE_HOST_DEVICES sets "
+                    "how many",
+                    device.id, count == 1 ? "is" : "are", count);
+}
+
+static fer_status check_layout(layout *made, fer_error *error)
+{
+    if (fer_dtype_bytes(made->dtype) == 0)
+        return fer_fail(error, FER_TYPE_ERROR, "the number %d is no dtype", (int)made->dtype);
+    FER_TRY(check_extents(made, error));
+    return check_device(made->device, error);
+}
+
+static fer_status allocate(const layout *made, fer_tensor **out_tensor, fer_error *error)
+{
+    *out_tensor = fer_tensor_allocate(made->dtype, made->rank, made->shape, made->device.id,
+                                      made->num_elements, made->num_bytes);
+    return *out_tensor == NULL ? fer_fail_memory(error) : FER_OK;
+}
+
+static fer_status allocate_zeroed(const layout *made, fer_tensor **out_tensor, fer_error *error)
+{
+    *out_tensor = fer_tensor_allocate_zeroed(made->dtype, made->rank, made->shape, made->device.id,
+                                             made->num_elements, made->num_bytes);
+    return *out_tensor == NULL ? fer_fail_memory(error) : FER_OK;
+}
+
+#define FILL_BYTES 4096 /* a multiple of every element, and small enough to stay in the cache */
+
+/* Repeats one element over the data, by copying what is there already. */
+static void fill(char *data, size_t num_bytes, const void *element, size_t element_bytes)
+{
+    if (num_bytes == 0)
+        return;
+    memcpy(data, element, element_bytes);
+    for (size_t done = element_bytes; done < num_bytes;) {
+        size_t count = done < FILL_BYTES ? done : FILL_BYTES;
+        if (count > num_bytes - done)
+            count = num_bytes - done;
+        memcpy(data + done, data, count);
+        done += count;
+    }
+}
+
+/* Copies elements; a bool becomes 0 or 1 whatever its byte was, as C's bool has to be. */
+static void copy_elements(fer_tensor *tensor, const void *data)
+{
+    if (tensor->num_bytes == 0)
+        return;
+    if (tensor->dtype != FER_BOOL) {
+        memcpy(tensor->dl.data, data, tensor->num_bytes);
+        return;
+    }
+    const unsigned char *from = data;
+    unsigned char *to = tensor->dl.data;
+    for (size_t i = 0; i < tensor->num_bytes; i++)
+        to[i] = from[i] != 0;
+}
+
+static fer_status check_data(const layout *made, const void *data, fer_error *error)
+{
+    if (data == NULL && made->num_elements > 0)
+        return fer_fail(error, FER_VALUE_ERROR, "no data is given for %" PRId64 " elements",
+                        made->num_elements);
+    return FER_OK;
+}
+
+fer_status fer_tensor_empty(fer_dtype dtype, size_t rank, const int64_t *shape, fer_device device,
+                            fer_tensor **out_tensor, fer_error *error)
+{
+    *out_tensor = NULL;
+    layout made = {.dtype = dtype, .rank = rank, .shape = shape, .device = device};
+    FER_TRY(check_layout(&made, error));
+    return allocate(&made, out_tensor, error);
+}
+
+fer_status fer_tensor_zeros(fer_dtype dtype, size_t rank, const int64_t *shape, fer_device device,
+                            fer_tensor **out_tensor, fer_error *error)
+{
+    *out_tensor = NULL;
+    layout made = {.dtype = dtype, .rank = rank, .shape = shape, .device = device};
+    FER_TRY(check_layout(&made, error));
+    return allocate_zeroed(&made, out_tensor, error);
+}
+
+fer_status fer_tensor_ones(fer_dtype dtype, size_t rank, const int64_t *shape, fer_device device,
+                           fer_tensor **out_tensor, fer_error *error)
+{
+    fer_number one = {.kind = FER_NUMBER_INT, .value.as_int = 1};
+    if (dtype == FER_BOOL)
+        one = (fer_number){.kind = FER_NUMBER_BOOL, .value.as_bool = true};
+    return fer_tensor_full(dtype, rank, shape, device, one, out_tensor, error);
+}
+
+fer_status fer_tensor_full(fer_dtype dtype, size_t rank, const int64_t *shape, fer_device device,
+                           fer_number number, fer_tensor **out_tensor, fer_error *error)
+{
+    *out_tensor = NULL;
+    layout made = {.dtype = dtype, .rank = rank, .shape = shape, .device = device};
+    FER_TRY(check_layout(&made, error));
+    static const unsigned char zero[8];
+    unsigned char element[8];
+    size_t element_bytes = fer_dtype_bytes(dtype);
+    FER_TRY(fer_number_store(number, dtype, element, error));
+    if (memcmp(element, zero, element_bytes) == 0)
+        return allocate_zeroed(&made, out_tensor, error);
+    FER_TRY(allocate(&made, out_tensor, error));
+    fill((*out_tensor)->dl.data, made.num_bytes, element, element_bytes);
+    return FER_OK;
+}
+
+fer_status fer_tensor_scalar(fer_dtype dtype, fer_device device, fer_number number,
+                             fer_tensor **out_tensor, fer_error *error)
+{
+    return fer_tensor_full(dtype, 0, NULL, device, number, out_tensor, error);
+}
+
+fer_status fer_tensor_copy_from(fer_dtype dtype, size_t rank, const int64_t *shape,
+                                const void *data, fer_device device, fer_tensor **out_tensor,
+                                fer_error *error)
+{
+    *out_tensor = NULL;
+    layout made = {.dtype = dtype, .rank = rank, .shape = shape, .device = device};
+    FER_TRY(check_layout(&made, error));
+    FER_TRY(check_data(&made, data, error));
+    FER_TRY(allocate(&made, out_tensor, error));
+    copy_elements(*out_tensor, data);
+    return FER_OK;
+}
+
+fer_status fer_tensor_borrow(fer_dtype dtype, size_t rank, const int64_t *shape, void *data,
+                             bool is_read_only, fer_device device, void (*deleter)(void *context),
+                             void *context, fer_tensor **out_tensor, fer_error *error)
+{
+    *out_tensor = NULL;
+    layout made = {.dtype = dtype, .rank = rank, .shape = shape, .device = device};
+    FER_TRY(check_layout(&made, error));
+    FER_TRY(check_data(&made, data, error));
+    if ((uintptr_t)data % fer_dtype_bytes(dtype) != 0)
+        return fer_fail(error, FER_VALUE_ERROR,
+                        "the data is not aligned for %s, whose elements have %zu bytes; copy it "
+                        "instead",
+                        fer_dtype_name(dtype), fer_dtype_bytes(dtype));
+    fer_tensor *tensor = fer_tensor_allocate(dtype, rank, shape, device.id, made.num_elements, 0);
+    if (tensor == NULL)
+        return fer_fail_memory(error);
+    tensor->dl.data = data;
+    tensor->num_bytes = made.num_bytes;
+    tensor->is_read_only = is_read_only;
+    tensor->deleter = deleter;
+    tensor->context = context;
+    *out_tensor = tensor;
+    return FER_OK;
+}
+
+fer_status fer_tensor_clone(const fer_tensor *tensor, fer_device device, fer_tensor **out_tensor,
+                            fer_error *error)
+{
+    return fer_tensor_copy_from((fer_dtype)tensor->dtype, tensor->rank, tensor->extents,
+                                tensor->dl.data, device, out_tensor, error);
+}

@@ -1,0 +1,41 @@
+/* The tensor's layout, for the call path. */
+#ifndef FERRULE_TENSOR_TENSOR_H
+#define FERRULE_TENSOR_TENSOR_H
+
+#include "base/error.h"
+#include <ferrule/tensor.h>
+#include <stdatomic.h>
+
+/* Header and data of an owned tensor are one block of malloc: the data starts at the first 64-byte
+ * boundary after the header. */
+struct fer_tensor {
+    atomic_uint references;
+    uint8_t dtype; /* fer_dtype */
+    uint8_t rank;
+    bool is_read_only;
+    fer_dl_tensor dl; /* shape points to `extents`; strides NULL, byte_offset 0 */
+    int64_t extents[FER_MAX_RANK];
+    int64_t num_elements;
+    size_t num_bytes;
+    void (*deleter)(void *context); /* of borrowed data, or NULL */
+    void *context;
+};
+
+/* A new tensor of a type that was checked before: rank, extents and byte count are good. The
+ * elements are uninitialised. NULL when there is no memory. */
+fer_tensor *fer_tensor_allocate(fer_dtype dtype, size_t rank, const int64_t *extents,
+                                int32_t device, int64_t num_elements, size_t num_bytes);
+/* The same with every byte 0; a large one touches no page before it is used. */
+fer_tensor *fer_tensor_allocate_zeroed(fer_dtype dtype, size_t rank, const int64_t *extents,
+                                       int32_t device, int64_t num_elements, size_t num_bytes);
+
+/* DLPack's form of each dtype, as fer_dtype_dlpack_code and fer_dtype_dlpack_bits give it, without
+ * their two calls. */
+extern const fer_dl_dtype fer_dl_dtypes[FER_NUM_DTYPES];
+
+static inline fer_dl_dtype fer_dl_dtype_of(fer_dtype dtype)
+{
+    return fer_dl_dtypes[dtype];
+}
+
+#endif

@@ -1,0 +1,67 @@
+/* Kernel packages: a flat folder of C files, or C source in memory.
+ *
+ * A fer_package is a snapshot: what the files held when it was opened. It is immutable and
+ * reference-counted, and may be shared between threads.
+ */
+#ifndef FERRULE_PACKAGE_H
+#define FERRULE_PACKAGE_H
+
+#include <ferrule/status.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct fer_package fer_package;
+
+/* Opens a folder. `path` "std" is the standard package; any other is a path, absolute or relative
+ * to the working directory. IO: no such folder, or a file that cannot be read. VALUE: a kernel that
+ * is defined twice in it. */
+FER_API FER_MUST_USE fer_status fer_package_open(const char *path, fer_package **out_package,
+                                                 fer_error *error);
+
+/* A package of one C file in memory; its path is `inline:` and a digest of the source. */
+FER_API FER_MUST_USE fer_status fer_package_from_source(const char *source,
+                                                        fer_package **out_package,
+                                                        fer_error *error);
+
+FER_API fer_package *fer_package_retain(const fer_package *package);
+FER_API void fer_package_release(fer_package *package); /* NULL-safe */
+
+/* The absolute path, or `inline:` and a digest. Lives as long as the package. */
+FER_API const char *fer_package_path(const fer_package *package);
+
+/* A kernel as the scan found it. Text lives as long as the package. */
+typedef struct fer_kernel_info {
+    const char *name;
+    const char *signature; /* the whole declaration from SIGNATURE, or NULL */
+    const char *file;      /* relative to the package */
+    int line;
+} fer_kernel_info;
+
+/* The kernels, sorted by name. */
+FER_API size_t fer_package_num_kernels(const fer_package *package);
+FER_API fer_kernel_info fer_package_kernel(const fer_package *package, size_t index);
+
+/* The folder that compiled kernels are kept in (see docs/kernels.md). IO when there is none that
+ * can be used. The caller frees the text with fer_string_free. */
+FER_API FER_MUST_USE fer_status fer_cache_path(char **out_path, fer_error *error);
+
+/* What this process has done so far. */
+typedef struct fer_counters {
+    uint64_t compiles;     /* compiler processes run for kernels */
+    uint64_t cache_hits;   /* specialisations found in the store or in memory */
+    uint64_t cache_misses; /* specialisations that had to be compiled */
+} fer_counters;
+FER_API fer_counters fer_read_counters(void);
+
+/* Called before and after each compiler run, on the thread that needs the result; for progress
+ * messages. `what` is the kernel with its specialisation. NULL removes it. Set it before other
+ * threads declare. */
+typedef void (*fer_compile_observer)(void *context, const char *what, bool is_done);
+FER_API void fer_set_compile_observer(fer_compile_observer observer, void *context);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,654 @@
+#include "package/compile.h"
+#include "base/text.h"
+
+#include "base/path.h"
+#include "base/process.h"
+#include "base/text.h"
+#include "package/arguments.h"
+
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The headers that travel inside the library (made by the build). */
+extern const char fer_embedded_kernel_h[];
+extern const size_t fer_embedded_kernel_h_size;
+extern const char fer_embedded_abi_h[];
+extern const size_t fer_embedded_abi_h_size;
+
+/* A build folder holds `include/` (those headers), `origin` (a link to the author's folder, until
+ * the package is settled) and, as deep as paths out of the package need it, `package/`: the
+ * snapshot, in which the compiler runs, so that what it prints names files as the author does. */
+#define PACKAGE_FOLDER "package"
+#define ORIGIN_LINK "origin"
+
+static char embedded_digest[FER_DIGEST_HEX];
+
+static void digest_embedded(void)
+{
+    fer_hasher hasher;
+    fer_hasher_start(&hasher, FER_DIGEST_BYTES);
+    fer_hasher_field(&hasher, fer_embedded_kernel_h, fer_embedded_kernel_h_size);
+    fer_hasher_field(&hasher, fer_embedded_abi_h, fer_embedded_abi_h_size);
+    fer_hasher_finish_hex(&hasher, embedded_digest);
+}
+
+const char *fer_embedded_digest(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, digest_embedded);
+    return embedded_digest;
+}
+
+/* --- Writing the snapshot ------------------------------------------------------------------------
+ */
+
+typedef struct workplace {
+    char *folder;   /* of the build */
+    char *package;  /* where the compiler runs */
+    const char *up; /* from there back to `folder` */
+    char up_buffer[64];
+    bool has_origin;
+} workplace;
+
+static void close_workplace(workplace *place)
+{
+    free(place->folder);
+    free(place->package);
+    *place = (workplace){0};
+}
+
+/* How many folders above the package a relative path reaches. */
+static size_t levels_above(const char *path)
+{
+    long level = 0;
+    long lowest = 0;
+    while (*path != '\0') {
+        size_t length = strcspn(path, "/");
+        if (length == 2 && memcmp(path, "..", 2) == 0)
+            level--;
+        else if (length > 0 && !(length == 1 && *path == '.'))
+            level++;
+        lowest = level < lowest ? level : lowest;
+        path += length;
+        path += *path == '/';
+    }
+    return (size_t)-lowest;
+}
+
+static fer_status write_file(const char *folder, const char *name, const char *data, size_t size,
+                             fer_error *error)
+{
+    char *path = NULL;
+    char *parent = NULL;
+    fer_status status = fer_path_join(folder, name, &path, error);
+    if (status == FER_OK && strchr(name, '/') != NULL) {
+        status = fer_path_folder(path, &parent, error);
+        if (status == FER_OK)
+            status = fer_folder_make(parent, error);
+    }
+    if (status == FER_OK)
+        status = fer_file_write(path, data, size, error);
+    free(parent);
+    free(path);
+    return status;
+}
+
+static fer_status write_sources(const char *folder, const fer_sources *sources, fer_error *error)
+{
+    for (size_t i = 0; i < sources->count; i++)
+        FER_TRY(write_file(folder, sources->items[i].name, sources->items[i].data,
+                           sources->items[i].size, error));
+    return FER_OK;
+}
+
+static fer_status write_headers(const char *folder, fer_error *error)
+{
+    FER_TRY(write_file(folder, "include/ferrule/kernel.h", fer_embedded_kernel_h,
+                       fer_embedded_kernel_h_size, error));
+    return write_file(folder, "include/ferrule/abi.h", fer_embedded_abi_h, fer_embedded_abi_h_size,
+                      error);
+}
+
+static fer_status link_origin(workplace *place, const fer_package *package, fer_error *error)
+{
+    if (package->is_inline || package->is_settled)
+        return FER_OK;
+    char *link_path = NULL;
+    FER_TRY(fer_path_join(place->folder, ORIGIN_LINK, &link_path, error));
+    place->has_origin = symlink(package->path, link_path) == 0;
+    free(link_path);
+    return FER_OK;
+}
+
+static fer_status open_workplace(const fer_store *store, const fer_package *package,
+                                 workplace *out_place, fer_error *error)
+{
+    workplace place = {0};
+    fer_text path = FER_TEXT_INIT;
+    size_t depth = 0;
+    for (size_t i = 0; i < package->outside.count; i++) {
+        size_t levels = levels_above(package->outside.items[i].name);
+        depth = levels > depth ? levels : depth;
+    }
+    *out_place = place;
+    if (3 * depth + 3 >= sizeof place.up_buffer)
+        return fer_fail(error, FER_UNSUPPORTED_ERROR,
+                        "%s: a kernel reads a file %zu folders above its package", package->path,
+                        depth);
+    fer_status status = fer_store_make_build_folder(store, &place.folder, error);
+    if (status != FER_OK)
+        goto done;
+    fer_text_append(&path, place.folder);
+    for (size_t i = 0; i < depth; i++)
+        fer_text_append(&path, "/level");
+    fer_text_append(&path, "/" PACKAGE_FOLDER);
+    FER_TRY_DONE(fer_text_take(&path, &place.package, error));
+    for (size_t i = 0; i < depth + 1; i++)
+        memcpy(place.up_buffer + 3 * i, "../", 4);
+    FER_TRY_DONE(fer_folder_make(place.package, error));
+    FER_TRY_DONE(write_headers(place.folder, error));
+    FER_TRY_DONE(write_sources(place.package, &package->files, error));
+    FER_TRY_DONE(write_sources(place.package, &package->outside, error));
+    FER_TRY_DONE(link_origin(&place, package, error));
+    *out_place = place;
+    out_place->up = out_place->up_buffer;
+    place = (workplace){0};
+
+done:
+    if (place.folder != NULL)
+        fer_folder_remove(place.folder);
+    close_workplace(&place);
+    fer_text_free(&path);
+    return status;
+}
+
+/* --- The command ---------------------------------------------------------------------------------
+ */
+
+/* Every byte that could mean something to the preprocessor goes as an octal escape. */
+static void append_c_string(fer_text *text, fer_string string)
+{
+    fer_text_append_char(text, '"');
+    for (size_t i = 0; i < string.num_bytes; i++) {
+        unsigned char c = (unsigned char)string.data[i];
+        bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ' ' || c == '_' ||
+                        c == '-' || c == '.' || c == '/';
+        if (is_plain)
+            fer_text_append_char(text, (char)c);
+        else
+            fer_text_printf(text, "\\%03o", c);
+    }
+    fer_text_append_char(text, '"');
+}
+
+static void append_float(fer_text *text, double value)
+{
+    const char *sign = signbit(value) ? "-" : "";
+    if (isnan(value))
+        fer_text_append(text, "__builtin_nan(\"\")");
+    else if (isinf(value))
+        fer_text_printf(text, "(%s__builtin_inf())", sign);
+    else
+        fer_text_printf(text, "(%a)", value);
+}
+
+/* The C expression or dtype name that a parameter's value is given as. */
+static void append_param_value(fer_text *text, const fer_param *param)
+{
+    switch (param->kind) {
+    case FER_PARAM_INT:
+        if (param->value.as_int == INT64_MIN)
+            fer_text_append(text, "(-9223372036854775807LL - 1)");
+        else
+            fer_text_printf(text, "(%lldLL)", (long long)param->value.as_int);
+        break;
+    case FER_PARAM_FLOAT:
+        append_float(text, param->value.as_float);
+        break;
+    case FER_PARAM_BOOL:
+        fer_text_append(text, param->value.as_bool ? "1" : "0");
+        break;
+    case FER_PARAM_STR:
+        append_c_string(text, param->value.as_str);
+        break;
+    case FER_PARAM_DTYPE:
+        fer_text_append(text, fer_dtype_name(param->value.as_dtype));
+        break;
+    }
+}
+
+static void add_definitions(fer_arguments *arguments, const fer_request *request)
+{
+    fer_arguments_add(arguments, "-DFER_SPECIALISED=1");
+    fer_arguments_add(arguments, "-DFER_WANT_%s=~,1", request->kernel);
+    for (size_t i = 0; i < request->num_params; i++) {
+        const fer_param *param = &request->params[i];
+        fer_text value = FER_TEXT_INIT;
+        append_param_value(&value, param);
+        arguments->has_failed |= value.has_failed;
+        fer_arguments_add(arguments, "-DFER_%s_%s=~,%s",
+                          param->kind == FER_PARAM_DTYPE ? "DTYPE" : "VALUE", param->name,
+                          fer_text_string(&value));
+        fer_text_free(&value);
+    }
+    for (size_t i = 0; i < request->num_dtypes; i++)
+        fer_arguments_add(arguments, "-DFER_DTYPE_%s=~,%s", request->dtypes[i].name,
+                          fer_dtype_name(request->dtypes[i].dtype));
+}
+
+static void add_compiler(fer_arguments *arguments, const fer_compiler *compiler,
+                         const workplace *place)
+{
+    for (size_t i = 0; i < compiler->num_words; i++)
+        fer_arguments_add(arguments, "%s", compiler->argv[i]);
+    for (size_t i = 0; FER_KERNEL_FLAGS[i] != NULL; i++)
+        fer_arguments_add(arguments, "%s", FER_KERNEL_FLAGS[i]);
+    fer_arguments_add(arguments, "%s",
+                      compiler->is_clang ? "-fmacro-backtrace-limit=1"
+                                         : "-ftrack-macro-expansion=0");
+#ifdef FERRULE_KERNEL_SANITIZE
+    fer_arguments_add_words(arguments, FERRULE_KERNEL_SANITIZE);
+#endif
+    fer_arguments_add(arguments, "-I%sinclude", place->up);
+    if (place->has_origin) {
+        fer_arguments_add(arguments, "-iquote");
+        fer_arguments_add(arguments, "%s" ORIGIN_LINK, place->up);
+    }
+}
+
+static void add_link(fer_arguments *arguments, const workplace *place)
+{
+    fer_arguments_add(arguments, "-shared");
+    fer_arguments_add(arguments, "-Wl,-z,defs");
+    fer_arguments_add(arguments, "-o");
+    fer_arguments_add(arguments, "%skernel.so", place->up);
+    fer_arguments_add(arguments, "-lm");
+}
+
+/* A name that an option could be taken for stays a file. */
+static void add_file(fer_arguments *arguments, const char *name)
+{
+    fer_arguments_add(arguments, "%s%s", name[0] == '-' ? "./" : "", name);
+}
+
+static void add_dependency_output(fer_arguments *arguments, const workplace *place, size_t index)
+{
+    fer_arguments_add(arguments, "-MD");
+    fer_arguments_add(arguments, "-MF");
+    fer_arguments_add(arguments, "%sread%zu.d", place->up, index);
+}
+
+/* --- What the compiler said ----------------------------------------------------------------------
+ */
+
+/* The first line that tells of an error: `file:line:column: error: text`. */
+typedef struct diagnosis {
+    const char *file;
+    size_t file_length;
+    long line;
+    const char *text;
+    size_t text_length;
+} diagnosis;
+
+static bool find_diagnosis(const char *output, diagnosis *out)
+{
+    for (const char *line = output; *line != '\0';) {
+        size_t length = strcspn(line, "\n");
+        const char *mark = memmem(line, length, "error: ", 7);
+        const char *colon = memchr(line, ':', length);
+        if (mark != NULL && colon != NULL && colon < mark) {
+            char *end;
+            long number = strtol(colon + 1, &end, 10);
+            if (end > colon + 1 && *end == ':') {
+                *out = (diagnosis){
+                    .file = line,
+                    .file_length = (size_t)(colon - line),
+                    .line = number,
+                    .text = mark + 7,
+                    .text_length = length - (size_t)(mark + 7 - line),
+                };
+                return true;
+            }
+        }
+        line += length;
+        line += *line == '\n';
+    }
+    return false;
+}
+
+static bool is_given(const fer_request *request, const char *name)
+{
+    for (size_t i = 0; i < request->num_params; i++)
+        if (strcmp(request->params[i].name, name) == 0)
+            return true;
+    return false;
+}
+
+/* Whether the linker missed this name: `undefined reference to `name'`, `undefined symbol: name`.
+ */
+static bool misses_symbol(const char *output, const char *name)
+{
+    size_t length = strlen(name);
+    for (const char *p = strstr(output, "undefined "); p != NULL; p = strstr(p + 1, "undefined ")) {
+        size_t rest = strcspn(p, "\n");
+        const char *found = memmem(p, rest, name, length);
+        if (found == NULL)
+            continue;
+        char before = found[-1];
+        char after = found[length];
+        if ((before == '`' || before == '\'' || before == ' ') &&
+            (after == '\'' || after == '\n' || after == '\0'))
+            return true;
+    }
+    return false;
+}
+
+/* What kernel.h refers to where a parameter has no value. */
+#define MISSING_PARAM "the_value_of_parameter_"
+
+static const char *find_missing_param(const fer_request *request, const char *output)
+{
+    const fer_sources *files = &request->package->files;
+    for (size_t i = 0; i < files->count; i++)
+        for (size_t j = 0; j < files->items[i].scan.num_items; j++) {
+            const fer_found *found = &files->items[i].scan.items[j];
+            char symbol[256];
+            snprintf(symbol, sizeof symbol, MISSING_PARAM "%.200s", found->name);
+            if (found->kind == FER_FOUND_PARAM && !is_given(request, found->name) &&
+                misses_symbol(output, symbol))
+                return found->name;
+        }
+    return NULL;
+}
+
+static fer_status fail_compile(const fer_request *request, const fer_arguments *arguments,
+                               const fer_process_result *result, fer_error *error)
+{
+    fer_place where = {.op = request->kernel};
+    const char *param = find_missing_param(request, result->output);
+    if (param != NULL)
+        return fer_fail_at(error, FER_TYPE_ERROR, &where,
+                           "%s: the kernel uses parameter '%s', which the declaration does not "
+                           "have",
+                           request->kernel, param);
+    fer_text text = FER_TEXT_INIT;
+    diagnosis first;
+    if (find_diagnosis(result->output, &first))
+        fer_text_printf(&text, "%s%s%.*s:%ld: %.*s",
+                        request->package->is_inline ? "" : request->package->path,
+                        request->package->is_inline ? "" : "/", (int)first.file_length, first.file,
+                        first.line, (int)first.text_length, first.text);
+    else if (result->signal != 0)
+        fer_text_printf(&text, "the compiler was ended by signal %d", result->signal);
+    else
+        fer_text_printf(&text, "the compiler failed with exit code %d", result->exit_code);
+    fer_text_printf(&text, "\n%s", result->output);
+    if (text.length > 0 && text.data[text.length - 1] != '\n')
+        fer_text_append_char(&text, '\n');
+    fer_text_append(&text, "the command was: ");
+    fer_arguments_print(arguments, &text);
+    fer_status status = fer_fail_at(error, FER_COMPILE_ERROR, &where, "%s: %s", request->kernel,
+                                    fer_text_string(&text));
+    fer_text_free(&text);
+    return status;
+}
+
+static fer_status run_compiler(const fer_request *request, const fer_arguments *arguments,
+                               const workplace *place, fer_error *error)
+{
+    if (arguments->has_failed)
+        return fer_fail_memory(error);
+    fer_process_result result;
+    fer_status status = fer_process_run((const char *const *)arguments->items, place->package,
+                                        &result, NULL, error);
+    if (status != FER_OK)
+        return status;
+    if (result.exit_code != 0)
+        status = fail_compile(request, arguments, &result, error);
+    free(result.output);
+    return status;
+}
+
+/* --- What the compiler read ----------------------------------------------------------------------
+ */
+
+static fer_status add_dependency(fer_dependencies *dependencies, fer_text *path, fer_error *error)
+{
+    char *taken = NULL;
+    FER_TRY(fer_text_take(path, &taken, error));
+    for (size_t i = 0; i < dependencies->count; i++)
+        if (strcmp(dependencies->paths[i], taken) == 0) {
+            free(taken);
+            return FER_OK;
+        }
+    if (dependencies->count == dependencies->capacity) {
+        size_t capacity = dependencies->capacity == 0 ? 64 : 2 * dependencies->capacity;
+        char **larger = realloc(dependencies->paths, capacity * sizeof *larger);
+        if (larger == NULL) {
+            free(taken);
+            return fer_fail_memory(error);
+        }
+        dependencies->paths = larger;
+        dependencies->capacity = capacity;
+    }
+    dependencies->paths[dependencies->count++] = taken;
+    return FER_OK;
+}
+
+static bool is_there(const workplace *place, const char *path)
+{
+    char *resolved = NULL;
+    bool exists = fer_path_join(place->package, path, &resolved, NULL) == FER_OK &&
+                  access(resolved, F_OK) == 0;
+    free(resolved);
+    return exists;
+}
+
+/* Names a file as the author would: from the package. Our own headers are not the author's concern,
+ * and what is no file is a piece of a name with a newline in it, which rules cannot write; only a
+ * compiled file can have one, and those are added by themselves. */
+static fer_status add_read_file(fer_dependencies *dependencies, const workplace *place,
+                                const char *path, fer_error *error)
+{
+    fer_text name = FER_TEXT_INIT;
+    size_t up = strlen(place->up);
+    if (!is_there(place, path))
+        return FER_OK;
+    if (strncmp(path, "./", 2) == 0)
+        path += 2;
+    if (strncmp(path, place->up, up) == 0) {
+        if (strncmp(path + up, "include/", 8) == 0)
+            return FER_OK;
+        if (strncmp(path + up, ORIGIN_LINK "/", sizeof ORIGIN_LINK) == 0)
+            path += up + sizeof ORIGIN_LINK;
+    }
+    fer_text_append(&name, path);
+    return add_dependency(dependencies, &name, error);
+}
+
+/* Reads a make rule: blanks end a name, a backslash keeps one, `$$` is `$`. */
+static fer_status read_rule(fer_dependencies *dependencies, const workplace *place,
+                            const char *rule, fer_error *error)
+{
+    const char *p = strstr(rule, ": ");
+    fer_status status = FER_OK;
+    fer_text path = FER_TEXT_INIT;
+    for (p = p == NULL ? "" : p + 2; status == FER_OK; p++) {
+        bool is_end = *p == '\0' || *p == ' ' || *p == '\n' || (p[0] == '\\' && p[1] == '\n');
+        if (!is_end) {
+            bool is_escape =
+                (p[0] == '\\' && (p[1] == ' ' || p[1] == '#')) || (p[0] == '$' && p[1] == '$');
+            p += is_escape;
+            fer_text_append_char(&path, *p);
+            continue;
+        }
+        if (path.length > 0)
+            status = add_read_file(dependencies, place, path.data, error);
+        fer_text_free(&path);
+        if (*p == '\0')
+            break;
+    }
+    fer_text_free(&path);
+    return status;
+}
+
+static bool is_linked(const fer_request *request, const fer_source *file)
+{
+    return file == request->main || (fer_is_c_file(file->name) && !file->has_kernel);
+}
+
+static fer_status read_dependencies(const fer_request *request, const workplace *place,
+                                    size_t num_files, fer_dependencies *dependencies,
+                                    fer_error *error)
+{
+    const fer_sources *files = &request->package->files;
+    for (size_t i = 0; i < files->count; i++) {
+        if (!is_linked(request, &files->items[i]))
+            continue;
+        fer_text name = FER_TEXT_INIT;
+        fer_text_append(&name, files->items[i].name);
+        FER_TRY(add_dependency(dependencies, &name, error));
+    }
+    for (size_t i = 0; i < num_files; i++) {
+        char name[32];
+        char *path = NULL;
+        char *rule = NULL;
+        size_t size;
+        snprintf(name, sizeof name, "read%zu.d", i);
+        FER_TRY(fer_path_join(place->folder, name, &path, error));
+        fer_status status = fer_file_read(path, &rule, &size, error);
+        if (status == FER_OK)
+            status = read_rule(dependencies, place, rule, error);
+        free(rule);
+        free(path);
+        FER_TRY(status);
+    }
+    return FER_OK;
+}
+
+/* --- Building ------------------------------------------------------------------------------------
+ */
+
+/* One file: one command. */
+static fer_status build_one(const fer_compiler *compiler, const fer_request *request,
+                            const workplace *place, fer_error *error)
+{
+    fer_arguments arguments = {0};
+    add_compiler(&arguments, compiler, place);
+    add_definitions(&arguments, request);
+    add_file(&arguments, request->main->name);
+    add_dependency_output(&arguments, place, 0);
+    add_link(&arguments, place);
+    fer_status status = run_compiler(request, &arguments, place, error);
+    fer_arguments_clear(&arguments);
+    return status;
+}
+
+/* Several: each by itself, since one command writes one list of what it read, and then the link. */
+static fer_status build_several(const fer_compiler *compiler, const fer_request *request,
+                                const workplace *place, fer_error *error)
+{
+    const fer_sources *files = &request->package->files;
+    fer_arguments link = {0};
+    fer_status status = FER_OK;
+    size_t index = 0;
+    add_compiler(&link, compiler, place);
+    for (size_t i = 0; i < files->count && status == FER_OK; i++) {
+        if (!is_linked(request, &files->items[i]))
+            continue;
+        fer_arguments arguments = {0};
+        add_compiler(&arguments, compiler, place);
+        add_definitions(&arguments, request);
+        fer_arguments_add(&arguments, "-c");
+        add_file(&arguments, files->items[i].name);
+        fer_arguments_add(&arguments, "-o");
+        fer_arguments_add(&arguments, "%sobject%zu.o", place->up, index);
+        fer_arguments_add(&link, "%sobject%zu.o", place->up, index);
+        add_dependency_output(&arguments, place, index++);
+        status = run_compiler(request, &arguments, place, error);
+        fer_arguments_clear(&arguments);
+    }
+    add_link(&link, place);
+    if (status == FER_OK)
+        status = run_compiler(request, &link, place, error);
+    fer_arguments_clear(&link);
+    return status;
+}
+
+fer_status fer_compile(const fer_store *store, const fer_compiler *compiler,
+                       const fer_request *request, fer_build *out_build, fer_error *error)
+{
+    workplace place;
+    fer_build build = {0};
+    *out_build = build;
+    FER_TRY(open_workplace(store, request->package, &place, error));
+    size_t num_files = 0;
+    for (size_t i = 0; i < request->package->files.count; i++)
+        num_files += is_linked(request, &request->package->files.items[i]);
+    fer_status status = num_files == 1 ? build_one(compiler, request, &place, error)
+                                       : build_several(compiler, request, &place, error);
+    build.folder = place.folder;
+    place.folder = NULL;
+    if (status != FER_OK)
+        goto done;
+    FER_TRY_DONE(fer_path_join(build.folder, "kernel.so", &build.output, error));
+    place.folder = build.folder;
+    status = read_dependencies(request, &place, num_files, &build.dependencies, error);
+    place.folder = NULL;
+    if (status != FER_OK)
+        goto done;
+    *out_build = build;
+    build = (fer_build){0};
+
+done:
+    fer_build_clear(&build);
+    close_workplace(&place);
+    return status;
+}
+
+void fer_build_clear(fer_build *build)
+{
+    if (build->folder != NULL)
+        fer_folder_remove(build->folder);
+    for (size_t i = 0; i < build->dependencies.count; i++)
+        free(build->dependencies.paths[i]);
+    free(build->dependencies.paths);
+    free(build->folder);
+    free(build->output);
+    *build = (fer_build){0};
+}
+
+fer_status fer_preprocess(const fer_store *store, const fer_compiler *compiler,
+                          const fer_package *package, const char *file, char **out_text,
+                          fer_error *error)
+{
+    workplace place;
+    fer_arguments arguments = {0};
+    fer_request request = {.package = package, .kernel = file};
+    fer_process_result result = {0};
+    *out_text = NULL;
+    FER_TRY(open_workplace(store, package, &place, error));
+    add_compiler(&arguments, compiler, &place);
+    fer_arguments_add(&arguments, "-E");
+    fer_arguments_add(&arguments, "-DFER_DESCRIBE=1");
+    add_file(&arguments, file);
+    fer_status status = arguments.has_failed ? fer_fail_memory(error)
+                                             : fer_process_run((const char *const *)arguments.items,
+                                                               place.package, &result, NULL, error);
+    if (status == FER_OK && result.exit_code != 0)
+        status = fail_compile(&request, &arguments, &result, error);
+    if (status == FER_OK)
+        *out_text = result.output;
+    else
+        free(result.output);
+    fer_arguments_clear(&arguments);
+    fer_folder_remove(place.folder);
+    close_workplace(&place);
+    return status;
+}

@@ -1,0 +1,123 @@
+#include "base/text.h"
+#include "package/compile.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The preprocessor's word on each file is kept under the digest of all files of the package, in the
+ * form of the marks that it prints, so that one reader serves both. */
+#define KIND "described"
+
+static void key_of(const fer_package *package, const fer_compiler *compiler,
+                   char out_key[FER_DIGEST_HEX])
+{
+    fer_hasher hasher;
+    fer_hasher_start(&hasher, FER_DIGEST_BYTES);
+    fer_hasher_string(&hasher, fer_embedded_digest());
+    fer_hasher_string(&hasher, compiler->identity);
+    for (size_t i = 0; i < package->files.count; i++) {
+        fer_hasher_string(&hasher, package->files.items[i].name);
+        fer_hasher_field(&hasher, &package->files.items[i].digest, sizeof(fer_digest));
+    }
+    fer_hasher_finish_hex(&hasher, out_key);
+}
+
+/* What was found, as the preprocessor would print it, without the rest. */
+static void append_marks(fer_text *text, const fer_scan *scan)
+{
+    static const char *const WORDS[] = {[FER_FOUND_KERNEL] = "kernel",
+                                        [FER_FOUND_SHAPE] = "shape",
+                                        [FER_FOUND_SIGNATURE] = "signature"};
+    for (size_t i = 0; i < scan->num_items; i++) {
+        const fer_found *found = &scan->items[i];
+        fer_text_printf(text, "# %d \"\"\nFER_FOUND %s %s", found->line, WORDS[found->kind],
+                        found->name);
+        if (found->text != NULL) {
+            fer_text_append_char(text, ' ');
+            fer_text_append_quoted(text, found->text, strlen(found->text));
+        }
+        fer_text_append_char(text, '\n');
+    }
+}
+
+/* Puts what the preprocessor found in place of what the text showed; parameters and includes stay.
+ */
+static fer_status replace(fer_source *file, fer_scan *found, fer_error *error)
+{
+    fer_scan merged = {0};
+    size_t capacity = file->scan.num_items + found->num_items + 1;
+    merged.items = calloc(capacity, sizeof *merged.items);
+    if (merged.items == NULL)
+        return fer_fail_memory(error);
+    merged.capacity = capacity;
+    for (size_t i = 0; i < file->scan.num_items; i++) {
+        fer_found *item = &file->scan.items[i];
+        if (item->kind != FER_FOUND_PARAM && item->kind != FER_FOUND_INCLUDE)
+            continue;
+        merged.items[merged.num_items++] = *item;
+        *item = (fer_found){0};
+    }
+    file->has_kernel = false;
+    for (size_t i = 0; i < found->num_items; i++) {
+        file->has_kernel |= found->items[i].kind == FER_FOUND_KERNEL;
+        merged.items[merged.num_items++] = found->items[i];
+        found->items[i] = (fer_found){0};
+    }
+    fer_scan_clear(&file->scan);
+    file->scan = merged;
+    return FER_OK;
+}
+
+static fer_status take_marks(fer_source *file, const char *marks, fer_error *error)
+{
+    fer_scan found;
+    FER_TRY(fer_scan_preprocessed(marks, &found, error));
+    fer_status status = replace(file, &found, error);
+    fer_scan_clear(&found);
+    return status;
+}
+
+static fer_status describe_file(const fer_store *store, const fer_compiler *compiler,
+                                const fer_package *package, fer_source *file, const char *key,
+                                fer_error *error)
+{
+    char *text = NULL;
+    size_t size;
+    if (!fer_store_read(store, KIND, key, &text, &size)) {
+        FER_TRY(fer_preprocess(store, compiler, package, file->name, &text, error));
+        fer_scan found;
+        fer_text marks = FER_TEXT_INIT;
+        fer_status status = fer_scan_preprocessed(text, &found, error);
+        free(text);
+        FER_TRY(status);
+        append_marks(&marks, &found);
+        fer_scan_clear(&found);
+        FER_TRY(fer_text_take(&marks, &text, error));
+        fer_store_write(store, KIND, key, text, strlen(text));
+    }
+    fer_status status = take_marks(file, text, error);
+    free(text);
+    return status;
+}
+
+fer_status fer_package_describe(fer_package *package, fer_error *error)
+{
+    fer_store store;
+    fer_compiler compiler = {0};
+    FER_TRY(fer_store_open(&store, error));
+    fer_status status = fer_compiler_find(&store, &compiler, error);
+    char key[FER_DIGEST_HEX];
+    if (status == FER_OK)
+        key_of(package, &compiler, key);
+    for (size_t i = 0; status == FER_OK && i < package->files.count; i++) {
+        if (!fer_is_c_file(package->files.items[i].name))
+            continue;
+        char name[FER_DIGEST_HEX + 24];
+        snprintf(name, sizeof name, "%s-%zu", key, i);
+        status = describe_file(&store, &compiler, package, &package->files.items[i], name, error);
+    }
+    fer_compiler_clear(&compiler);
+    fer_store_close(&store);
+    return status;
+}

@@ -1,0 +1,449 @@
+#include "package/library.h"
+
+#include "base/path.h"
+#include "base/text.h"
+#include "package/compile.h"
+#include "package/manifest.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* uthash aborts where memory ends unless it is told to go on. */
+#define HASH_NONFATAL_OOM 1
+#include <uthash.h>
+
+#define MAX_IDLE 128
+
+struct fer_library {
+    char digest[FER_DIGEST_HEX]; /* key: of the binary's content */
+    char *path;
+    void *handle;
+    const fer_abi_entry *kernel;
+    const fer_abi_entry *shape;
+    size_t references;  /* under the lock; 0: idle */
+    fer_library *newer; /* among the idle ones */
+    fer_library *older;
+    UT_hash_handle hh;
+};
+
+/* A build that some thread is at. */
+typedef struct pending {
+    char key[FER_DIGEST_HEX];
+    struct pending *next;
+} pending;
+
+/* All process-wide state of this file. Libraries that nobody holds stay loaded, the least recently
+ * used go first. */
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t build_ended;
+    fer_library *table;
+    fer_library *newest_idle;
+    fer_library *oldest_idle;
+    size_t num_idle;
+    pending *builds;
+    fer_compile_observer observer;
+    void *observer_context;
+} state = {.lock = PTHREAD_MUTEX_INITIALIZER, .build_ended = PTHREAD_COND_INITIALIZER};
+
+static atomic_uint_least64_t num_compiles;
+static atomic_uint_least64_t num_hits;
+static atomic_uint_least64_t num_misses;
+
+fer_counters fer_read_counters(void)
+{
+    return (fer_counters){.compiles = atomic_load(&num_compiles),
+                          .cache_hits = atomic_load(&num_hits),
+                          .cache_misses = atomic_load(&num_misses)};
+}
+
+void fer_set_compile_observer(fer_compile_observer observer, void *context)
+{
+    pthread_mutex_lock(&state.lock);
+    state.observer = observer;
+    state.observer_context = context;
+    pthread_mutex_unlock(&state.lock);
+}
+
+/* --- Loaded libraries ----------------------------------------------------------------------------
+ */
+
+static void unload(fer_library *library)
+{
+    if (library == NULL)
+        return;
+    if (library->handle != NULL)
+        dlclose(library->handle);
+    free(library->path);
+    free(library);
+}
+
+static void leave_idle_list(fer_library *library)
+{
+    *(library->newer == NULL ? &state.newest_idle : &library->newer->older) = library->older;
+    *(library->older == NULL ? &state.oldest_idle : &library->older->newer) = library->newer;
+    library->newer = NULL;
+    library->older = NULL;
+    state.num_idle--;
+}
+
+static void enter_idle_list(fer_library *library)
+{
+    library->older = state.newest_idle;
+    *(state.newest_idle == NULL ? &state.oldest_idle : &state.newest_idle->newer) = library;
+    state.newest_idle = library;
+    state.num_idle++;
+}
+
+/* A loaded library of that content, held for the caller; NULL: it is not loaded. */
+static fer_library *take_loaded(const char *digest)
+{
+    fer_library *library;
+    HASH_FIND_STR(state.table, digest, library);
+    if (library == NULL)
+        return NULL;
+    if (library->references++ == 0)
+        leave_idle_list(library);
+    return library;
+}
+
+fer_library *fer_library_retain(const fer_library *library)
+{
+    fer_library *retained = (fer_library *)library;
+    pthread_mutex_lock(&state.lock);
+    retained->references++;
+    pthread_mutex_unlock(&state.lock);
+    return retained;
+}
+
+void fer_library_release(fer_library *library)
+{
+    fer_library *evicted = NULL;
+    if (library == NULL)
+        return;
+    pthread_mutex_lock(&state.lock);
+    if (--library->references == 0) {
+        enter_idle_list(library);
+        if (state.num_idle > MAX_IDLE) {
+            evicted = state.oldest_idle;
+            leave_idle_list(evicted);
+            HASH_DEL(state.table, evicted);
+        }
+    }
+    pthread_mutex_unlock(&state.lock);
+    unload(evicted); /* outside the lock: a library's destructors may call anything */
+}
+
+const fer_abi_entry *fer_library_kernel(const fer_library *library)
+{
+    return library->kernel;
+}
+
+const fer_abi_entry *fer_library_shape(const fer_library *library)
+{
+    return library->shape;
+}
+
+const char *fer_library_path(const fer_library *library)
+{
+    return library->path;
+}
+
+const char *fer_library_digest(const fer_library *library)
+{
+    return library->digest;
+}
+
+/* --- Loading -------------------------------------------------------------------------------------
+ */
+
+static fer_status find_entries(fer_library *library, const char *kernel, fer_error *error)
+{
+    void *symbol = dlsym(library->handle, FER_ABI_TABLE_SYMBOL);
+    if (symbol == NULL)
+        return fer_fail(error, FER_COMPILE_ERROR, "%s: %s has no kernel table", kernel,
+                        library->path);
+    fer_abi_table_function function;
+    memcpy(&function, &symbol, sizeof function);
+    const fer_abi_table *table = function();
+    if (table->abi_version != FER_ABI_VERSION)
+        return fer_fail(error, FER_UNSUPPORTED_ERROR,
+                        "%s: %s has kernel table version %u, this library reads version %d", kernel,
+                        library->path, table->abi_version, FER_ABI_VERSION);
+    for (const fer_abi_entry *const *p = table->begin; p < table->end; p++) {
+        if (*p == NULL || strcmp((*p)->name, kernel) != 0)
+            continue;
+        if ((*p)->kind == FER_ABI_SHAPE)
+            library->shape = *p;
+        else
+            library->kernel = *p;
+    }
+    if (library->kernel == NULL)
+        return fer_fail(error, FER_COMPILE_ERROR,
+                        "%s: no KERNEL or MAP of that name was compiled; is it under a condition "
+                        "that does not hold?",
+                        kernel);
+    return FER_OK;
+}
+
+/* Loads a binary that was checked. Called without the lock, since constructors may call anything;
+ * two threads that load the same one find the first one's in the table. */
+static fer_status load(const char *kernel, const char *digest, const char *path,
+                       fer_library **out_library, fer_error *error)
+{
+    fer_library *library = calloc(1, sizeof *library);
+    if (library == NULL)
+        return fer_fail_memory(error);
+    memcpy(library->digest, digest, FER_DIGEST_HEX);
+    library->references = 1;
+    fer_status status = fer_copy_string(path, &library->path, error);
+    if (status != FER_OK)
+        goto done;
+    library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library->handle == NULL) {
+        status = fer_fail(error, FER_COMPILE_ERROR, "%s: the compiled kernel cannot be loaded: %s",
+                          kernel, dlerror());
+        goto done;
+    }
+    FER_TRY_DONE(find_entries(library, kernel, error));
+    pthread_mutex_lock(&state.lock);
+    fer_library *loaded = take_loaded(digest);
+    if (loaded == NULL) {
+        HASH_ADD_STR(state.table, digest, library);
+        loaded = library->hh.tbl == NULL ? NULL : library;
+        library = loaded == NULL ? library : NULL;
+    }
+    pthread_mutex_unlock(&state.lock);
+    *out_library = loaded;
+    status = loaded == NULL ? fer_fail_memory(error) : FER_OK;
+
+done:
+    unload(library);
+    return status;
+}
+
+static bool is_content(const char *path, const char *digest)
+{
+    char *data = NULL;
+    size_t size;
+    if (fer_file_read(path, &data, &size, NULL) != FER_OK)
+        return false;
+    char hex[FER_DIGEST_HEX];
+    fer_digest actual = fer_digest_of(data, size);
+    fer_digest_hex(&actual, hex);
+    free(data);
+    return strcmp(hex, digest) == 0;
+}
+
+/* --- The store's binaries ------------------------------------------------------------------------
+ */
+
+#define ENTRIES "entries"
+
+static void entry_name(const char *digest, char out_name[FER_DIGEST_HEX + 3])
+{
+    memcpy(out_name, digest, FER_DIGEST_HEX - 1);
+    memcpy(out_name + FER_DIGEST_HEX - 1, ".so", 4);
+}
+
+/* Opens what a manifest leads to. Anything wrong with it is a miss: it is built again. */
+static fer_library *open_entry(const fer_store *store, const char *kernel, const char *digest)
+{
+    pthread_mutex_lock(&state.lock);
+    fer_library *library = take_loaded(digest);
+    pthread_mutex_unlock(&state.lock);
+    if (library != NULL)
+        return library;
+    char name[FER_DIGEST_HEX + 3];
+    char *path = NULL;
+    entry_name(digest, name);
+    if (fer_store_path(store, ENTRIES, name, &path, NULL) == FER_OK && is_content(path, digest))
+        (void)!load(kernel, digest, path, &library, NULL);
+    free(path);
+    return library;
+}
+
+/* Keeps a binary in the store, or where that cannot be, for as long as the process lives. */
+static fer_status keep_entry(const fer_store *store, const char *digest, const char *data,
+                             size_t size, char **out_path, fer_error *error)
+{
+    char name[FER_DIGEST_HEX + 3];
+    entry_name(digest, name);
+    if (fer_store_write(store, ENTRIES, name, data, size))
+        return fer_store_path(store, ENTRIES, name, out_path, error);
+    const char *folder;
+    FER_TRY(fer_private_folder(&folder, error));
+    FER_TRY(fer_path_join(folder, name, out_path, error));
+    return fer_file_write(*out_path, data, size, error);
+}
+
+/* --- Building ------------------------------------------------------------------------------------
+ */
+
+static void append_choices(fer_text *text, const fer_request *request)
+{
+    const char *separator = "<";
+    for (size_t i = 0; i < request->num_dtypes; i++, separator = ", ")
+        fer_text_printf(text, "%s%s = %s", separator, request->dtypes[i].name,
+                        fer_dtype_name(request->dtypes[i].dtype));
+    for (size_t i = 0; i < request->num_params; i++, separator = ", ") {
+        const fer_param *param = &request->params[i];
+        fer_text_printf(text, "%s%s = ", separator, param->name);
+        if (param->kind == FER_PARAM_INT)
+            fer_text_printf(text, "%lld", (long long)param->value.as_int);
+        else if (param->kind == FER_PARAM_FLOAT)
+            fer_text_printf(text, "%g", param->value.as_float);
+        else if (param->kind == FER_PARAM_BOOL)
+            fer_text_append(text, param->value.as_bool ? "true" : "false");
+        else if (param->kind == FER_PARAM_STR)
+            fer_text_append_quoted(text, param->value.as_str.data, param->value.as_str.num_bytes);
+        else
+            fer_text_append(text, fer_dtype_name(param->value.as_dtype));
+    }
+    if (request->num_dtypes + request->num_params > 0)
+        fer_text_append_char(text, '>');
+}
+
+static void tell_observer(const fer_request *request, bool is_done)
+{
+    pthread_mutex_lock(&state.lock);
+    fer_compile_observer observer = state.observer;
+    void *context = state.observer_context;
+    pthread_mutex_unlock(&state.lock);
+    if (observer == NULL)
+        return;
+    fer_text what = FER_TEXT_INIT;
+    fer_text_append(&what, request->kernel);
+    append_choices(&what, request);
+    observer(context, fer_text_string(&what), is_done);
+    fer_text_free(&what);
+}
+
+static fer_status build(const fer_store *store, const fer_compiler *compiler, const char *key,
+                        const fer_request *request, fer_package *package, fer_library **out_library,
+                        fer_error *error)
+{
+    fer_build made = {0};
+    char *data = NULL;
+    char *path = NULL;
+    size_t size = 0;
+    char digest[FER_DIGEST_HEX];
+    atomic_fetch_add(&num_misses, 1);
+    atomic_fetch_add(&num_compiles, 1);
+    tell_observer(request, false);
+    fer_status status = fer_compile(store, compiler, request, &made, error);
+    tell_observer(request, true);
+    if (status != FER_OK)
+        goto done;
+    FER_TRY_DONE(fer_file_read(made.output, &data, &size, error));
+    fer_digest content = fer_digest_of(data, size);
+    fer_digest_hex(&content, digest);
+    FER_TRY_DONE(keep_entry(store, digest, data, size, &path, error));
+    FER_TRY_DONE(
+        fer_manifest_record(store, key, compiler, package, &made.dependencies, digest, error));
+    FER_TRY_DONE(load(request->kernel, digest, path, out_library, error));
+
+done:
+    fer_build_clear(&made);
+    free(data);
+    free(path);
+    return status;
+}
+
+/* Finds it in the store, or builds it. Without a compiler the store may still have it. */
+static fer_status find_or_build(const fer_store *store, const char *key, const fer_request *request,
+                                fer_package *package, fer_library **out_library, fer_error *error)
+{
+    fer_compiler compiler = {0};
+    fer_error missing = FER_ERROR_INIT;
+    fer_status found = fer_compiler_find(store, &compiler, &missing);
+    fer_status status = FER_OK;
+    char digest[FER_DIGEST_HEX];
+    if (fer_manifest_find(store, key, found == FER_OK ? &compiler : NULL, package, digest))
+        *out_library = open_entry(store, request->kernel, digest);
+    if (*out_library != NULL)
+        atomic_fetch_add(&num_hits, 1);
+    else if (found == FER_OK)
+        status = build(store, &compiler, key, request, package, out_library, error);
+    else
+        status = fer_error_move(error, &missing);
+    if (status != FER_OK && found != FER_OK)
+        status = fer_error_prepend(error, status, "%s: ", request->kernel);
+    fer_error_clear(&missing);
+    fer_compiler_clear(&compiler);
+    return status;
+}
+
+/* One thread at a time for one key; the others wait, and then find what it built. */
+static void begin_build(pending *self)
+{
+    pthread_mutex_lock(&state.lock);
+    for (pending *other = state.builds; other != NULL;) {
+        if (strcmp(other->key, self->key) != 0) {
+            other = other->next;
+            continue;
+        }
+        pthread_cond_wait(&state.build_ended, &state.lock);
+        other = state.builds;
+    }
+    self->next = state.builds;
+    state.builds = self;
+    pthread_mutex_unlock(&state.lock);
+}
+
+static void end_build(pending *self)
+{
+    pthread_mutex_lock(&state.lock);
+    pending **link = &state.builds;
+    while (*link != self)
+        link = &(*link)->next;
+    *link = self->next;
+    pthread_cond_broadcast(&state.build_ended);
+    pthread_mutex_unlock(&state.lock);
+}
+
+static fer_status check_dtype(const char *kernel, fer_dtype dtype, fer_error *error)
+{
+    if (dtype != FER_F16 && dtype != FER_BF16 && dtype != FER_F8E4M3FN && dtype != FER_F8E5M2)
+        return FER_OK;
+    return fer_fail_at(error, FER_UNSUPPORTED_ERROR, &(fer_place){.op = kernel},
+                       "%s: kernels cannot compute in %s yet; cast to f32", kernel,
+                       fer_dtype_name(dtype));
+}
+
+fer_status fer_library_open(const fer_package *package, const char *kernel, const fer_param *params,
+                            size_t num_params, const fer_dtype_choice *dtypes, size_t num_dtypes,
+                            fer_library **out_library, fer_error *error)
+{
+    *out_library = NULL;
+    fer_kernel_info info;
+    if (!fer_package_find(package, kernel, &info))
+        return fer_fail(error, FER_VALUE_ERROR, "%s: there is no such kernel in %s", kernel,
+                        package->path);
+    for (size_t i = 0; i < num_dtypes; i++)
+        FER_TRY(check_dtype(kernel, dtypes[i].dtype, error));
+    for (size_t i = 0; i < num_params; i++)
+        if (params[i].kind == FER_PARAM_DTYPE)
+            FER_TRY(check_dtype(kernel, params[i].value.as_dtype, error));
+    fer_request request = {
+        .package = package,
+        .main = fer_sources_find(&package->files, info.file),
+        .kernel = kernel,
+        .params = params,
+        .num_params = num_params,
+        .dtypes = dtypes,
+        .num_dtypes = num_dtypes,
+    };
+    fer_store store;
+    pending self;
+    FER_TRY(fer_store_open(&store, error));
+    fer_manifest_key(&request, self.key);
+    begin_build(&self);
+    /* What a package learns of files outside it is a cache to everyone else. */
+    fer_status status =
+        find_or_build(&store, self.key, &request, (fer_package *)package, out_library, error);
+    end_build(&self);
+    fer_store_close(&store);
+    return status;
+}

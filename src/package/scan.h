@@ -1,0 +1,39 @@
+/* Reading C text for what Ferrule's macros declare in it, without a compiler. */
+#ifndef FERRULE_PACKAGE_SCAN_H
+#define FERRULE_PACKAGE_SCAN_H
+
+#include "base/error.h"
+
+typedef enum fer_found_kind {
+    FER_FOUND_KERNEL, /* KERNEL and MAP */
+    FER_FOUND_SHAPE,
+    FER_FOUND_SIGNATURE,
+    FER_FOUND_PARAM,
+    FER_FOUND_INCLUDE /* #include or __has_include; `name` is as spelled */
+} fer_found_kind;
+
+typedef struct fer_found {
+    fer_found_kind kind;
+    char *name;
+    char *text; /* of a signature: what follows the name; else NULL */
+    int line;
+    bool is_quoted; /* of an include: "name", not <name> */
+} fer_found;
+
+typedef struct fer_scan {
+    fer_found *items;
+    size_t num_items;
+    size_t capacity;
+    /* Only the preprocessor can tell what is declared: the macros stand in a #define or under a
+     * condition. */
+    bool needs_preprocessor;
+} fer_scan;
+
+/* Scans terminated text. Comments, strings and what stands under `#if 0` do not count. */
+fer_status fer_scan_source(const char *text, fer_scan *out_scan, fer_error *error);
+/* Scans what `cc -E -DFER_DESCRIBE=1` printed: the FER_FOUND marks of kernel.h, with the lines of
+ * the file that was preprocessed. */
+fer_status fer_scan_preprocessed(const char *text, fer_scan *out_scan, fer_error *error);
+void fer_scan_clear(fer_scan *scan);
+
+#endif

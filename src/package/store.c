@@ -1,0 +1,170 @@
+#include "package/store.h"
+
+#include "base/path.h"
+#include "base/text.h"
+#include <ferrule/package.h>
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* --- The private folder --------------------------------------------------------------------------
+ */
+
+static pthread_mutex_t private_lock = PTHREAD_MUTEX_INITIALIZER;
+static char *private_path;
+static pid_t private_owner;
+
+/* A forked child leaves its parent's folder alone. */
+static void remove_private_folder(void)
+{
+    if (private_path != NULL && private_owner == getpid())
+        fer_folder_remove(private_path);
+    free(private_path);
+    private_path = NULL;
+}
+
+static fer_status make_temporary(const char *parent, char **out_path, fer_error *error)
+{
+    *out_path = NULL;
+    char *path = NULL;
+    FER_TRY(fer_path_join(parent, "ferrule.XXXXXX", &path, error));
+    if (mkdtemp(path) == NULL) {
+        fer_status status = fer_fail(error, FER_IO_ERROR, "%s: cannot make a temporary folder: %s",
+                                     parent, strerror(errno));
+        free(path);
+        return status;
+    }
+    *out_path = path;
+    return FER_OK;
+}
+
+static const char *temporary_parent(void)
+{
+    const char *parent = getenv("TMPDIR");
+    return parent == NULL || *parent != '/' ? "/tmp" : parent;
+}
+
+fer_status fer_private_folder(const char **out_path, fer_error *error)
+{
+    fer_status status = FER_OK;
+    pthread_mutex_lock(&private_lock);
+    if (private_path == NULL) {
+        status = make_temporary(temporary_parent(), &private_path, error);
+        if (status == FER_OK) {
+            private_owner = getpid();
+            atexit(remove_private_folder);
+        }
+    }
+    *out_path = private_path;
+    pthread_mutex_unlock(&private_lock);
+    return status;
+}
+
+/* --- The store -----------------------------------------------------------------------------------
+ */
+
+static const char *environment(const char *name)
+{
+    const char *value = getenv(name);
+    return value == NULL || *value == '\0' ? NULL : value;
+}
+
+/* The folder that was asked for; NULL when nothing says one. */
+static fer_status wanted_root(char **out_root, fer_error *error)
+{
+    *out_root = NULL;
+    const char *given = environment("FERRULE_CACHE_DIR");
+    if (given != NULL)
+        return fer_path_absolute(given, out_root, error);
+    const char *cache = environment("XDG_CACHE_HOME");
+    if (cache != NULL && cache[0] == '/')
+        return fer_path_join(cache, "ferrule", out_root, error);
+    const char *home = environment("HOME");
+    return home == NULL ? FER_OK : fer_path_join(home, ".cache/ferrule", out_root, error);
+}
+
+static bool is_usable(const char *root)
+{
+    struct stat about;
+    if (stat(root, &about) != 0 && fer_folder_make(root, NULL) != FER_OK)
+        return false;
+    return stat(root, &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == geteuid() &&
+           (about.st_mode & S_IWOTH) == 0;
+}
+
+fer_status fer_store_open(fer_store *out_store, fer_error *error)
+{
+    *out_store = (fer_store){0};
+    FER_TRY(wanted_root(&out_store->root, error));
+    if (out_store->root != NULL && is_usable(out_store->root))
+        return FER_OK;
+    fer_store_close(out_store);
+    const char *path;
+    FER_TRY(fer_private_folder(&path, error));
+    return fer_copy_string(path, &out_store->root, error);
+}
+
+void fer_store_close(fer_store *store)
+{
+    free(store->root);
+    store->root = NULL;
+}
+
+fer_status fer_store_path(const fer_store *store, const char *kind, const char *key,
+                          char **out_path, fer_error *error)
+{
+    fer_text path = FER_TEXT_INIT;
+    fer_text_printf(&path, "%s/%s/%s", store->root, kind, key);
+    return fer_text_take(&path, out_path, error);
+}
+
+bool fer_store_read(const fer_store *store, const char *kind, const char *key, char **out_data,
+                    size_t *out_size)
+{
+    char *path = NULL;
+    *out_data = NULL;
+    if (fer_store_path(store, kind, key, &path, NULL) != FER_OK)
+        return false;
+    fer_status status = fer_file_read(path, out_data, out_size, NULL);
+    free(path);
+    return status == FER_OK;
+}
+
+bool fer_store_write(const fer_store *store, const char *kind, const char *key, const void *data,
+                     size_t size)
+{
+    char *folder = NULL;
+    char *path = NULL;
+    bool is_written = fer_path_join(store->root, kind, &folder, NULL) == FER_OK &&
+                      fer_store_path(store, kind, key, &path, NULL) == FER_OK &&
+                      fer_folder_make(folder, NULL) == FER_OK &&
+                      fer_file_write(path, data, size, NULL) == FER_OK;
+    free(folder);
+    free(path);
+    return is_written;
+}
+
+fer_status fer_store_make_build_folder(const fer_store *store, char **out_path, fer_error *error)
+{
+    char *parent = NULL;
+    FER_TRY(fer_path_join(store->root, "build", &parent, error));
+    fer_status status = fer_folder_make(parent, NULL);
+    if (status == FER_OK)
+        status = make_temporary(parent, out_path, NULL);
+    free(parent);
+    return status == FER_OK ? FER_OK : make_temporary(temporary_parent(), out_path, error);
+}
+
+fer_status fer_cache_path(char **out_path, fer_error *error)
+{
+    fer_store store;
+    *out_path = NULL;
+    FER_TRY(fer_store_open(&store, error));
+    *out_path = store.root;
+    return FER_OK;
+}

@@ -1,0 +1,439 @@
+#include "base/text.h"
+#include "op/op.h"
+#include "signature/unify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- What a kernel may ask of its caller ---------------------------------------------------------
+ */
+
+typedef struct scratch {
+    struct scratch *next;
+} scratch;
+
+/* One run of one function of a kernel. */
+typedef struct run_state {
+    fer_context context; /* first: kernels are given its address */
+    const fer_op *op;
+    fer_error *error;
+    bool has_failed;
+    scratch *scratch;
+    int64_t *open;   /* extents that SHAPE stores, or NULL */
+    int64_t unknown; /* where an extent goes that the declaration does not have */
+} run_state;
+
+static run_state *state_of(fer_context *context)
+{
+    return (run_state *)context;
+}
+
+/* The first failure is the one that is told. */
+static int fail(fer_context *context, const char *file, int line, const char *format, ...)
+{
+    run_state *state = state_of(context);
+    if (state->has_failed)
+        return 1;
+    state->has_failed = true;
+    fer_text message = FER_TEXT_INIT;
+    va_list arguments;
+    va_start(arguments, format);
+    fer_text_vprintf(&message, format, arguments);
+    va_end(arguments);
+    if (file != NULL)
+        fer_text_printf(&message, " (%s:%d)", file, line);
+    if (message.has_failed)
+        (void)fer_fail_memory(state->error);
+    else
+        (void)fer_fail_at(state->error, FER_RUNTIME_ERROR, &(fer_place){.op = state->op->name},
+                          "%s: %s", state->op->name, fer_text_string(&message));
+    fer_text_free(&message);
+    return 1;
+}
+
+static void *take_scratch(fer_context *context, uint64_t num_bytes)
+{
+    enum { ALIGNMENT = 64 };
+    run_state *state = state_of(context);
+    uint64_t size;
+    if (__builtin_add_overflow(num_bytes, sizeof(scratch) + ALIGNMENT, &size) || size > SIZE_MAX)
+        return NULL;
+    scratch *block = malloc((size_t)size);
+    if (block == NULL)
+        return NULL;
+    block->next = state->scratch;
+    state->scratch = block;
+    uintptr_t start = (uintptr_t)(block + 1);
+    return (char *)(block + 1) + (ALIGNMENT - start % ALIGNMENT) % ALIGNMENT;
+}
+
+static int64_t *find_extent(fer_context *context, const char *name)
+{
+    run_state *state = state_of(context);
+    const fer_signature *signature = state->op->signature;
+    for (size_t i = 0; state->open != NULL && i < fer_signature_num_open(signature); i++)
+        if (strcmp(fer_signature_open_at(signature, i), name) == 0)
+            return &state->open[i];
+    fail(context, NULL, 0, "EXTENT(%s) names no data-dependent dim of the declaration", name);
+    return &state->unknown;
+}
+
+static fer_status run(const fer_specialisation *specialisation, fer_kernel_function function,
+                      const fer_dl_tensor *const *tensors, int64_t *open, fer_error *error)
+{
+    run_state state;
+    state.context = (fer_context){
+        .struct_bytes = sizeof state.context,
+        .num_threads = 1,
+        .fail = fail,
+        .scratch = take_scratch,
+        .extent = find_extent,
+    };
+    state.op = specialisation->op;
+    state.error = error;
+    state.has_failed = false;
+    state.scratch = NULL;
+    state.open = open;
+    int code = function(&state.context, tensors);
+    while (state.scratch != NULL) {
+        scratch *block = state.scratch;
+        state.scratch = block->next;
+        free(block);
+    }
+    if (code != 0 && !state.has_failed)
+        fail(&state.context, NULL, 0, "the kernel returned %d", code);
+    return state.has_failed ? FER_RUNTIME_ERROR : FER_OK;
+}
+
+fer_status fer_specialisation_run(const fer_specialisation *specialisation,
+                                  const fer_dl_tensor *const *tensors, fer_error *error)
+{
+    return run(specialisation, specialisation->run, tensors, NULL, error);
+}
+
+fer_status fer_specialisation_measure(const fer_specialisation *specialisation,
+                                      fer_tensor *const *operands, fer_bound *bound,
+                                      fer_error *error)
+{
+    const fer_plan *plan = &specialisation->plan;
+    const fer_op *op = specialisation->op;
+    const fer_dl_tensor *tensors[FER_MAX_OPERANDS];
+    for (size_t i = 0; i < plan->num_operands; i++)
+        tensors[i] = &operands[i]->dl;
+    int64_t open[FER_MAX_SLOTS];
+    for (size_t i = 0; i < plan->num_open; i++)
+        open[i] = -1; /* what SHAPE does not store is caught below */
+    FER_TRY(run(specialisation, specialisation->shape, tensors, open, error));
+    if (fer_plan_results(plan, open, bound))
+        return FER_OK;
+    for (size_t i = 0; i < plan->num_open; i++)
+        if (open[i] < 0)
+            return fer_fail_at(error, FER_RUNTIME_ERROR, &(fer_place){.op = op->name},
+                               "%s: SHAPE gave %lld for '%s', which must not be negative", op->name,
+                               (long long)open[i], fer_signature_open_at(op->signature, i));
+    return fer_fail_at(error, FER_RUNTIME_ERROR, &(fer_place){.op = op->name},
+                       "%s: SHAPE gave %lld for '%s', which makes a result too large", op->name,
+                       (long long)open[0], fer_signature_open_at(op->signature, 0));
+}
+
+/* --- Checking operands ---------------------------------------------------------------------------
+ */
+
+/* The types of operands that are all there. */
+static fer_status read_types(fer_tensor *const *operands, size_t num_operands, fer_type **types,
+                             fer_error *error)
+{
+    for (size_t i = 0; i < num_operands; i++)
+        FER_TRY(fer_tensor_type(operands[i], &types[i], error));
+    return FER_OK;
+}
+
+/* Asks the checker. On success `out_dtypes` has the dtypes of the variables. */
+static fer_status explain(const fer_op *op, fer_tensor *const *operands, fer_dtype *out_dtypes,
+                          fer_error *error)
+{
+    fer_type *types[FER_MAX_OPERANDS] = {NULL};
+    fer_unification unification = {0};
+    fer_status status = read_types(operands, op->num_operands, types, error);
+    if (status == FER_OK)
+        status = fer_unify(op->signature, (const fer_type *const *)types, op->num_operands,
+                           &unification, error);
+    if (status == FER_OK)
+        memcpy(out_dtypes, unification.dtypes,
+               fer_signature_folded(op->signature)->num_dtype_vars * sizeof *out_dtypes);
+    fer_unification_clear(&unification);
+    for (size_t i = 0; i < op->num_operands; i++)
+        fer_type_release(types[i]);
+    return status;
+}
+
+static const char *operand_name(const fer_op *op, size_t index)
+{
+    return fer_signature_folded(op->signature)->operands[index].name;
+}
+
+static fer_status check_count(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+                              fer_error *error)
+{
+    fer_place place = {.op = op->name};
+    FER_TRY(fer_signature_require_complete(op->signature, error));
+    if (num_operands != op->num_operands)
+        return fer_fail_at(error, FER_TYPE_ERROR, &place, "%s: expected %zu operand%s, got %zu",
+                           op->name, op->num_operands, op->num_operands == 1 ? "" : "s",
+                           num_operands);
+    for (size_t i = 0; i < num_operands; i++) {
+        place.operand = operand_name(op, i);
+        if (operands[i] == NULL)
+            return fer_fail_at(error, FER_TYPE_ERROR, &place, "%s: operand '%s' is no tensor",
+                               op->name, place.operand);
+    }
+    return FER_OK;
+}
+
+/* The way for whatever the plan did not take: the first call with new dtypes, and every mistake. */
+static __attribute__((noinline, cold)) fer_status
+bind_slowly(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+            const fer_specialisation **out_specialisation, fer_bound *bound, fer_error *error)
+{
+    FER_TRY(check_count(op, operands, num_operands, error));
+    size_t num_vars = fer_signature_folded(op->signature)->num_dtype_vars;
+    fer_dtype *dtypes = calloc(num_vars + 1, sizeof *dtypes);
+    if (dtypes == NULL)
+        return fer_fail_memory(error);
+    fer_status status = explain(op, operands, dtypes, error);
+    if (status == FER_OK)
+        status = fer_op_select(op, dtypes, out_specialisation, error);
+    free(dtypes);
+    if (status == FER_OK && !fer_plan_bind(&(*out_specialisation)->plan, operands, bound))
+        status = fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = op->name},
+                             "%s: these operands do not fit the declaration %s", op->name,
+                             fer_op_text(op));
+    return status;
+}
+
+static inline const fer_specialisation *find(const fer_op *op, fer_tensor *const *operands,
+                                             size_t num_operands)
+{
+    if (num_operands != op->num_operands)
+        return NULL;
+    for (size_t i = 0; i < num_operands; i++)
+        if (operands[i] == NULL)
+            return NULL;
+    const fer_specialisation *found =
+        atomic_load_explicit(&op->specialisations, memory_order_acquire);
+    while (found != NULL && !fer_plan_has_dtypes(&found->plan, operands))
+        found = found->next;
+    return found;
+}
+
+static fer_status check_writable(const fer_op *op, const fer_plan *plan,
+                                 fer_tensor *const *operands, fer_error *error)
+{
+    for (size_t i = 0; i < plan->num_operands; i++)
+        if (plan->operands[i].is_inout && operands[i]->is_read_only)
+            return fer_fail_at(error, FER_VALUE_ERROR,
+                               &(fer_place){.op = op->name, .operand = operand_name(op, i)},
+                               "%s: operand '%s' is inout, but the tensor is read-only", op->name,
+                               operand_name(op, i));
+    return FER_OK;
+}
+
+static inline fer_status bind(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+                              const fer_specialisation **out_specialisation, fer_bound *bound,
+                              fer_error *error)
+{
+    const fer_specialisation *found = find(op, operands, num_operands);
+    if (__builtin_expect(found == NULL || !fer_plan_bind(&found->plan, operands, bound), 0))
+        FER_TRY(bind_slowly(op, operands, num_operands, &found, bound, error));
+    if (found->plan.num_inout > 0)
+        FER_TRY(check_writable(op, &found->plan, operands, error));
+    *out_specialisation = found;
+    return FER_OK;
+}
+
+fer_status fer_op_bind(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+                       const fer_specialisation **out_specialisation, fer_bound *bound,
+                       fer_error *error)
+{
+    *out_specialisation = NULL;
+    return bind(op, operands, num_operands, out_specialisation, bound, error);
+}
+
+static inline bool overlaps(const fer_tensor *a, const fer_tensor *b)
+{
+    uintptr_t x = (uintptr_t)a->dl.data;
+    uintptr_t y = (uintptr_t)b->dl.data;
+    return x < y + b->num_bytes && y < x + a->num_bytes;
+}
+
+static fer_status check_inout_overlap(const fer_op *op, const fer_plan *plan,
+                                      fer_tensor *const *operands, fer_error *error)
+{
+    for (size_t i = 0; i < plan->num_operands; i++)
+        for (size_t j = 0; plan->operands[i].is_inout && j < plan->num_operands; j++)
+            if (i != j && overlaps(operands[i], operands[j]))
+                return fer_fail_at(
+                    error, FER_VALUE_ERROR,
+                    &(fer_place){.op = op->name, .operand = operand_name(op, i)},
+                    "%s: operand '%s' is inout, but its memory overlaps operand '%s'", op->name,
+                    operand_name(op, i), operand_name(op, j));
+    return FER_OK;
+}
+
+/* --- Given results -------------------------------------------------------------------------------
+ */
+
+static void append_type(fer_text *text, fer_dtype dtype, size_t rank, const int64_t *extents)
+{
+    fer_text_printf(text, "%s[", fer_dtype_name(dtype));
+    for (size_t i = 0; i < rank; i++)
+        fer_text_printf(text, "%s%lld", i == 0 ? "" : ", ", (long long)extents[i]);
+    fer_text_append_char(text, ']');
+}
+
+static fer_status fail_result_type(const fer_op *op, size_t index, fer_dtype dtype,
+                                   const fer_extents *expected, const fer_tensor *result,
+                                   fer_error *error)
+{
+    fer_text wanted = FER_TEXT_INIT;
+    fer_text actual = FER_TEXT_INIT;
+    append_type(&wanted, dtype, expected->rank, expected->extents);
+    append_type(&actual, (fer_dtype)result->dtype, result->rank, result->extents);
+    fer_place place = {
+        .op = op->name,
+        .expected = fer_text_string(&wanted),
+        .actual = fer_text_string(&actual),
+    };
+    fer_status status = fer_fail_at(error, FER_VALUE_ERROR, &place,
+                                    "%s: result %zu is %s, but the given tensor is %s", op->name,
+                                    index, place.expected, place.actual);
+    fer_text_free(&wanted);
+    fer_text_free(&actual);
+    return status;
+}
+
+__attribute__((format(printf, 4, 5))) static fer_status
+fail_result(const fer_op *op, size_t index, fer_error *error, const char *format, ...)
+{
+    fer_text what = FER_TEXT_INIT;
+    va_list arguments;
+    va_start(arguments, format);
+    fer_text_vprintf(&what, format, arguments);
+    va_end(arguments);
+    fer_status status = fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = op->name},
+                                    "%s: the tensor given for result %zu %s", op->name, index,
+                                    fer_text_string(&what));
+    fer_text_free(&what);
+    return status;
+}
+
+static fer_status check_result(const fer_op *op, const fer_plan *plan, const fer_bound *bound,
+                               fer_tensor *const *operands, fer_tensor *const *results,
+                               size_t index, fer_error *error)
+{
+    const fer_tensor *result = results[index];
+    const fer_extents *expected = &bound->results[index];
+    if (result == NULL)
+        return fail_result(op, index, error, "is NULL");
+    if (result->dtype != plan->results[index].dtype || result->rank != expected->rank ||
+        memcmp(result->extents, expected->extents, expected->rank * sizeof(int64_t)) != 0)
+        return fail_result_type(op, index, (fer_dtype)plan->results[index].dtype, expected, result,
+                                error);
+    if (result->is_read_only)
+        return fail_result(op, index, error, "is read-only");
+    if (result->dl.device.device_id != bound->device)
+        return fail_result(op, index, error,
+                           "is on device %d and the operands on device %d; insert an explicit "
+                           "transfer",
+                           result->dl.device.device_id, bound->device);
+    for (size_t i = 0; i < plan->num_operands; i++)
+        if (overlaps(result, operands[i]))
+            return fail_result(op, index, error, "overlaps operand '%s'", operand_name(op, i));
+    for (size_t i = 0; i < index; i++)
+        if (overlaps(result, results[i]))
+            return fail_result(op, index, error, "overlaps the one for result %zu", i);
+    return FER_OK;
+}
+
+/* --- Calling -------------------------------------------------------------------------------------
+ */
+
+static fer_status fail_result_count(const fer_op *op, size_t num_results, fer_error *error)
+{
+    return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = op->name},
+                       "%s: expected room for %zu result%s, got %zu", op->name, op->num_results,
+                       op->num_results == 1 ? "" : "s", num_results);
+}
+
+/* Checks and measures: after it, bound->results says what the results are. */
+static inline fer_status prepare(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+                                 size_t num_results, const fer_specialisation **out_specialisation,
+                                 fer_bound *bound, fer_error *error)
+{
+    FER_TRY(bind(op, operands, num_operands, out_specialisation, bound, error));
+    const fer_plan *plan = &(*out_specialisation)->plan;
+    if (num_results != plan->num_results)
+        return fail_result_count(op, num_results, error);
+    if (plan->num_inout > 0)
+        FER_TRY(check_inout_overlap(op, plan, operands, error));
+    if (plan->num_open > 0)
+        FER_TRY(fer_specialisation_measure(*out_specialisation, operands, bound, error));
+    return FER_OK;
+}
+
+static inline fer_status run_on(const fer_specialisation *specialisation,
+                                fer_tensor *const *operands, fer_tensor *const *results,
+                                fer_error *error)
+{
+    const fer_plan *plan = &specialisation->plan;
+    const fer_dl_tensor *tensors[FER_MAX_OPERANDS];
+    for (size_t i = 0; i < plan->num_results; i++)
+        tensors[i] = &results[i]->dl;
+    for (size_t i = 0; i < plan->num_operands; i++)
+        tensors[plan->num_results + i] = &operands[i]->dl;
+    return run(specialisation, specialisation->run, tensors, NULL, error);
+}
+
+fer_status fer_call_into(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+                         fer_tensor *const *results, size_t num_results, fer_error *error)
+{
+    const fer_specialisation *specialisation;
+    fer_bound bound;
+    FER_TRY(prepare(op, operands, num_operands, num_results, &specialisation, &bound, error));
+    for (size_t i = 0; i < num_results; i++)
+        FER_TRY(check_result(op, &specialisation->plan, &bound, operands, results, i, error));
+    return run_on(specialisation, operands, results, error);
+}
+
+fer_status fer_call(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+                    fer_tensor **out_results, size_t num_results, fer_error *error)
+{
+    for (size_t i = 0; i < num_results; i++)
+        out_results[i] = NULL;
+    const fer_specialisation *specialisation;
+    fer_bound bound;
+    FER_TRY(prepare(op, operands, num_operands, num_results, &specialisation, &bound, error));
+    fer_tensor *results[FER_MAX_OPERANDS];
+    fer_status status = FER_OK;
+    size_t num_made = 0;
+    for (; num_made < num_results; num_made++) {
+        const fer_extents *extents = &bound.results[num_made];
+        fer_tensor *result = fer_tensor_allocate(
+            (fer_dtype)specialisation->plan.results[num_made].dtype, extents->rank,
+            extents->extents, bound.device, extents->num_elements, extents->num_bytes);
+        if (result == NULL) {
+            status = fer_fail_memory(error);
+            goto done;
+        }
+        results[num_made] = result;
+    }
+    FER_TRY_DONE(run_on(specialisation, operands, results, error));
+    memcpy(out_results, results, num_results * sizeof *results);
+    num_made = 0;
+
+done:
+    for (size_t i = 0; i < num_made; i++)
+        fer_tensor_release(results[i]);
+    return status;
+}

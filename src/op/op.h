@@ -1,0 +1,72 @@
+/* The inside of an op, and what the call path shares with the interpreter. */
+#ifndef FERRULE_OP_OP_H
+#define FERRULE_OP_OP_H
+
+#include "op/plan.h"
+#include "package/library.h"
+#include <ferrule/op.h>
+#include <pthread.h>
+#include <stdatomic.h>
+
+/* An op for one choice of operand dtypes: the loaded kernel and the plan. It lives as long as its
+ * op and never changes. */
+typedef struct fer_specialisation {
+    struct fer_specialisation *next;
+    const fer_op *op;
+    fer_library *library;
+    fer_kernel_function run;
+    fer_kernel_function shape; /* NULL: no data-dependent results */
+    fer_plan plan;
+} fer_specialisation;
+
+struct fer_op {
+    atomic_size_t references;
+    fer_signature *signature;
+    const char *name; /* the signature's */
+    char *token;
+    size_t num_operands;
+    size_t num_results;
+    bool is_complete;
+    size_t num_packages;
+    fer_package *packages[FER_MAX_PACKAGES];
+    const fer_package *home; /* the package that has the kernel; NULL: signature only */
+    /* Grows at its head, under the lock; read without it. Bounded by the choices of dtypes. */
+    _Atomic(fer_specialisation *) specialisations;
+    pthread_mutex_t lock;
+};
+
+/* An op that can be staged but not run: a signature without a kernel. */
+fer_status fer_op_from_signature(const fer_signature *signature, fer_op **out_op, fer_error *error);
+
+/* The specialisation for these dtypes of the signature's dtype variables; compiles it if need be.
+ */
+fer_status fer_op_select(const fer_op *op, const fer_dtype *var_dtypes,
+                         const fer_specialisation **out_specialisation, fer_error *error);
+
+/* Checks operands as a call does, everything but overlap: number, dtypes, dims, conditions,
+ * devices, inout operands writable. Gives the specialisation and fills `bound`; with data-dependent
+ * results (plan.num_open > 0) bound->results is filled by fer_specialisation_measure. */
+fer_status fer_op_bind(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+                       const fer_specialisation **out_specialisation, fer_bound *bound,
+                       fer_error *error);
+
+/* Runs the SHAPE function on operands whose elements are there, and fills bound->results. RUNTIME:
+ * it failed, or an extent is negative or too large. */
+fer_status fer_specialisation_measure(const fer_specialisation *specialisation,
+                                      fer_tensor *const *operands, fer_bound *bound,
+                                      fer_error *error);
+
+/* Runs the kernel: tensors are results, then operands, as bound. RUNTIME with its message. */
+fer_status fer_specialisation_run(const fer_specialisation *specialisation,
+                                  const fer_dl_tensor *const *tensors, fer_error *error);
+
+/* Writes the token of a signature with these packages, for the caller to free. */
+fer_status fer_token_create(const fer_signature *signature, fer_package *const *packages,
+                            size_t num_packages, char **out_token, fer_error *error);
+
+/* TYPE, or VALUE for a SHAPE function that is not there, when the kernel's own line disagrees with
+ * the declaration. */
+fer_status fer_conform(const fer_signature *signature, const fer_dtype *var_dtypes,
+                       const fer_library *library, fer_error *error);
+
+#endif

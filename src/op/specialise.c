@@ -1,0 +1,110 @@
+#include "op/op.h"
+#include "signature/unify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void destroy(fer_specialisation *specialisation)
+{
+    if (specialisation == NULL)
+        return;
+    fer_plan_clear(&specialisation->plan);
+    fer_library_release(specialisation->library);
+    free(specialisation);
+}
+
+static fer_status open_library(const fer_op *op, const fer_dtype *var_dtypes,
+                               fer_library **out_library, fer_error *error)
+{
+    const fer_signature_spec *spec = fer_signature_folded(op->signature);
+    fer_dtype_choice *choices = calloc(spec->num_dtype_vars + 1, sizeof *choices);
+    if (choices == NULL)
+        return fer_fail_memory(error);
+    for (size_t i = 0; i < spec->num_dtype_vars; i++)
+        choices[i] = (fer_dtype_choice){.name = spec->dtype_vars[i].name, .dtype = var_dtypes[i]};
+    fer_status status = fer_library_open(op->home, op->name, spec->params, spec->num_params,
+                                         choices, spec->num_dtype_vars, out_library, error);
+    free(choices);
+    return status;
+}
+
+static fer_status create(const fer_op *op, const fer_dtype *var_dtypes,
+                         fer_specialisation **out_specialisation, fer_error *error)
+{
+    fer_status status = FER_OK;
+    fer_specialisation *made = calloc(1, sizeof *made);
+    if (made == NULL)
+        return fer_fail_memory(error);
+    made->op = op;
+    FER_TRY_DONE(open_library(op, var_dtypes, &made->library, error));
+    FER_TRY_DONE(fer_conform(op->signature, var_dtypes, made->library, error));
+    FER_TRY_DONE(fer_plan_create(op->signature, var_dtypes, &made->plan, error));
+    made->run = fer_library_kernel(made->library)->run;
+    if (made->plan.num_open > 0)
+        made->shape = fer_library_shape(made->library)->run;
+    *out_specialisation = made;
+    made = NULL;
+
+done:
+    destroy(made);
+    return status;
+}
+
+/* A specialisation is told by its dtypes of the operands and results: two choices of the variables
+ * that give the same ones are the same. */
+static bool serves(const fer_specialisation *specialisation, const fer_dtype *var_dtypes)
+{
+    const fer_signature_spec *spec = fer_signature_folded(specialisation->op->signature);
+    for (size_t var = 0; var < spec->num_dtype_vars; var++)
+        for (size_t i = 0; i < spec->num_operands; i++) {
+            const char *name = spec->operands[i].type.dtype_var;
+            if (name != NULL && strcmp(name, spec->dtype_vars[var].name) == 0 &&
+                specialisation->plan.operands[i].dtype != var_dtypes[var])
+                return false;
+        }
+    return true;
+}
+
+fer_status fer_op_select(const fer_op *op, const fer_dtype *var_dtypes,
+                         const fer_specialisation **out_specialisation, fer_error *error)
+{
+    *out_specialisation = NULL;
+    if (op->home == NULL)
+        return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = op->name},
+                           "%s: a signature without a kernel cannot run", op->name);
+    /* The list is a cache inside an object that is immutable to everyone else. */
+    fer_op *cache = (fer_op *)op;
+    fer_status status = FER_OK;
+    pthread_mutex_lock(&cache->lock);
+    fer_specialisation *found = atomic_load(&cache->specialisations);
+    while (found != NULL && !serves(found, var_dtypes))
+        found = found->next;
+    if (found == NULL) {
+        status = create(op, var_dtypes, &found, error);
+        if (status == FER_OK) {
+            found->next = atomic_load(&cache->specialisations);
+            atomic_store_explicit(&cache->specialisations, found, memory_order_release);
+        }
+    }
+    pthread_mutex_unlock(&cache->lock);
+    *out_specialisation = found;
+    return status;
+}
+
+void fer_op_release(fer_op *op)
+{
+    if (op == NULL || atomic_fetch_sub_explicit(&op->references, 1, memory_order_acq_rel) > 1)
+        return;
+    fer_specialisation *next = atomic_load(&op->specialisations);
+    while (next != NULL) {
+        fer_specialisation *gone = next;
+        next = gone->next;
+        destroy(gone);
+    }
+    for (size_t i = 0; i < op->num_packages; i++)
+        fer_package_release(op->packages[i]);
+    fer_signature_release(op->signature);
+    free(op->token);
+    pthread_mutex_destroy(&op->lock);
+    free(op);
+}

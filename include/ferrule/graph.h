@@ -1,0 +1,123 @@
+/* Modules and graphs: ops staged once, to be run many times.
+ *
+ * A fer_module holds graphs by name. Modules and graphs are reference-counted; a graph under
+ * construction belongs to one thread, a finished one (fer_graph_output was called) is immutable and
+ * may be shared. A fer_value belongs to its graph and lives as long as it; it is never released.
+ */
+#ifndef FERRULE_GRAPH_H
+#define FERRULE_GRAPH_H
+
+#include <ferrule/op.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct fer_module fer_module;
+typedef struct fer_graph fer_graph;
+typedef struct fer_value fer_value;
+
+FER_API FER_MUST_USE fer_status fer_module_create(fer_module **out_module, fer_error *error);
+FER_API fer_module *fer_module_retain(const fer_module *module);
+FER_API void fer_module_release(fer_module *module); /* NULL-safe */
+
+/* Reads a program: docs/programs.md is the language. Declares its ops (compiling what is not
+ * cached). `source_name` is how messages name the text (NULL: `program`); `folder` is what relative
+ * `use` paths start from (NULL: the working directory). VALUE with `name:line:column` for a fault
+ * of syntax, and what declaring and staging refuse. */
+FER_API FER_MUST_USE fer_status fer_module_parse(const char *text, const char *source_name,
+                                                 const char *folder, fer_module **out_module,
+                                                 fer_error *error);
+FER_API FER_MUST_USE fer_status fer_module_read(const char *path, fer_module **out_module,
+                                                fer_error *error);
+
+/* The program's text, with tokens; parsing it gives an equal module. The caller frees it with
+ * fer_string_free. */
+FER_API FER_MUST_USE fer_status fer_module_print(const fer_module *module, char **out_text,
+                                                 fer_error *error);
+FER_API bool fer_module_equal(const fer_module *a, const fer_module *b);
+
+FER_API size_t fer_module_num_graphs(const fer_module *module);
+FER_API fer_graph *fer_module_graph_at(const fer_module *module, size_t index); /* borrowed */
+/* Borrowed; NULL when there is none of that name. */
+FER_API fer_graph *fer_module_find(const fer_module *module, const char *name);
+
+/* A graph's input. The dims of `type` are static or bare names, else TYPE. */
+typedef struct fer_graph_input {
+    const char *name;
+    const fer_type *type;
+} fer_graph_input;
+
+/* Adds an empty graph; the module owns it, the result is borrowed. VALUE: a name that the module
+ * or, among the inputs, the graph already has. TYPE: an input dim that is an expression, an open
+ * dim. */
+FER_API FER_MUST_USE fer_status fer_graph_create(fer_module *module, const char *name,
+                                                 const fer_graph_input *inputs, size_t num_inputs,
+                                                 fer_graph **out_graph, fer_error *error);
+
+FER_API const char *fer_graph_name(const fer_graph *graph);
+FER_API size_t fer_graph_num_inputs(const fer_graph *graph);
+FER_API fer_value *fer_graph_input_at(const fer_graph *graph, size_t index);
+FER_API size_t fer_graph_num_outputs(const fer_graph *graph);
+FER_API fer_value *fer_graph_output_at(const fer_graph *graph, size_t index);
+FER_API size_t fer_graph_num_ops(const fer_graph *graph);
+
+FER_API const fer_type *fer_value_type(const fer_value *value); /* borrowed */
+FER_API fer_graph *fer_value_graph(const fer_value *value);     /* borrowed */
+
+/* A constant; the tensor is copied. */
+FER_API FER_MUST_USE fer_status fer_graph_constant(fer_graph *graph, const fer_tensor *tensor,
+                                                   fer_value **out_value, fer_error *error);
+
+/* Stages an op: the same checks as a call, on types. Data-dependent dims get a name of the graph's.
+ * Refusals as in fer_call; VALUE: a value of another graph; a finished graph; a dim that is false
+ * for every size. What only sizes can decide is checked when the graph runs. */
+FER_API FER_MUST_USE fer_status fer_graph_stage(fer_graph *graph, const fer_op *op,
+                                                fer_value *const *operands, size_t num_operands,
+                                                fer_value **out_results, size_t num_results,
+                                                fer_error *error);
+
+/* Asserts, when the graph runs, that the value has these dims (RUNTIME when false), and gives it
+ * that type. VALUE: another rank; a static dim that contradicts a static one. */
+FER_API FER_MUST_USE fer_status fer_graph_rebind(fer_graph *graph, fer_value *value,
+                                                 const fer_dim *const *dims, size_t num_dims,
+                                                 fer_value **out_value, fer_error *error);
+
+/* Finishes the graph. A value may be output more than once. VALUE: a second call; a value of
+ * another graph. */
+FER_API FER_MUST_USE fer_status fer_graph_output(fer_graph *graph, fer_value *const *values,
+                                                 size_t num_values, fer_error *error);
+
+/* One argument of a call as a front end has it: an operand by position, or with `keyword` by name.
+ */
+typedef enum fer_argument_kind {
+    FER_ARGUMENT_TENSOR = 0,
+    FER_ARGUMENT_VALUE,
+    FER_ARGUMENT_NUMBER,
+    FER_ARGUMENT_OTHER /* something that is none of them; `type_name` says what */
+} fer_argument_kind;
+
+typedef struct fer_argument {
+    fer_argument_kind kind;
+    const char *keyword;
+    union {
+        fer_tensor *tensor;
+        fer_value *value;
+        fer_number number;
+        const char *type_name;
+    } as;
+} fer_argument;
+
+/* The same call for eager tensors and graph values, as languages write it: positional arguments,
+ * then keywords; a rank-0 operand takes a plain number. Results come as the operands are: new
+ * references to tensors (the caller releases them), or values of the graph.
+ * TYPE: tensors and values mixed (lists what came), a missing, duplicate or unexpected name, what
+ * is no tensor. And what fer_call and fer_graph_stage refuse. */
+FER_API FER_MUST_USE fer_status fer_apply(const fer_op *op, const fer_argument *arguments,
+                                          size_t num_arguments, fer_argument *out_results,
+                                          size_t num_results, fer_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,281 @@
+/* ferrule run: runs a graph of a program. */
+#include "cli/exchange.h"
+#include "graph/graph.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static int run(int argc, char **argv);
+
+static const struct option OPTIONS[] = {{"graph", required_argument, NULL, 'g'},
+                                        {"output", required_argument, NULL, 'o'},
+                                        {"report", no_argument, NULL, 'r'},
+                                        FER_HELP_OPTION,
+                                        {0}};
+
+const fer_subcommand fer_command_run = {
+    .name = "run",
+    .arguments = "[--graph NAME] [--report] [-o [NAME=]OUTPUT]... [--] PROGRAM.fer NAME=INPUT...",
+    .summary = "run a program's graph",
+    .help =
+        "\nINPUT is a .npy or .png file, or a number for an input of rank 0. A picture is read as\n"
+        "f32 in 0..1 where the input is f32, else as u8. Each -o writes the output of that name,\n"
+        "or the next one, as .npy or .png; an output without -o is printed. --graph is needed\n"
+        "where the program has several. --report says on stderr what compiled, which shapes went "
+        "in\n"
+        "and came out, and how long it took.\n",
+    .letters = ":hg:o:r",
+    .options = OPTIONS,
+    .run = run,
+};
+
+/* What the command line says. */
+typedef struct arguments {
+    const char *program;
+    const char *graph; /* NULL: the only one */
+    bool has_report;
+    fer_given_output *outputs;
+    size_t num_outputs;
+    char **pairs; /* NAME=INPUT */
+    size_t num_pairs;
+} arguments;
+
+/* What a run makes on the way, all owned but `graph`. */
+typedef struct work {
+    fer_module *module;
+    const fer_graph *graph;
+    fer_model *model;
+    fer_tensor **inputs;
+    fer_tensor **outputs;
+    const char **names; /* of the outputs; borrowed, NULL where there is none */
+    const char **paths;
+} work;
+
+static fer_status choose_graph(const arguments *arguments, work *work, fer_error *error)
+{
+    size_t num_graphs = fer_module_num_graphs(work->module);
+    if (arguments->graph != NULL)
+        work->graph = fer_module_find(work->module, arguments->graph);
+    else if (num_graphs == 1)
+        work->graph = fer_module_graph_at(work->module, 0);
+    if (work->graph != NULL)
+        return FER_OK;
+    if (num_graphs == 0)
+        return fer_fail(error, FER_VALUE_ERROR, "%s: has no graph", arguments->program);
+    fer_text known = FER_TEXT_INIT;
+    for (size_t i = 0; i < num_graphs; i++)
+        fer_text_printf(&known, "%s'%s'", i == 0 ? "" : ", ",
+                        fer_graph_name(fer_module_graph_at(work->module, i)));
+    fer_status status = FER_OK;
+    if (arguments->graph == NULL)
+        status =
+            fer_fail(error, FER_VALUE_ERROR, "%s: has several graphs, choose one with --graph: %s",
+                     arguments->program, fer_text_string(&known));
+    else
+        status = fer_fail(error, FER_VALUE_ERROR, "%s: has no graph '%s', but %s",
+                          arguments->program, arguments->graph, fer_text_string(&known));
+    fer_text_free(&known);
+    return status;
+}
+
+static fer_status find_input(const fer_graph *graph, const char *name, size_t *out_index,
+                             fer_error *error)
+{
+    enum { MAX_KNOWN = 64 };
+    const char *known[MAX_KNOWN];
+    size_t num_inputs = fer_graph_num_inputs(graph);
+    for (size_t i = 0; i < num_inputs; i++) {
+        const char *input = fer_graph_input_at(graph, i)->name;
+        if (strcmp(input, name) == 0) {
+            *out_index = i;
+            return FER_OK;
+        }
+        if (i < MAX_KNOWN)
+            known[i] = input;
+    }
+    const char *near = fer_near_name(name, known, num_inputs < MAX_KNOWN ? num_inputs : MAX_KNOWN);
+    return fer_fail(error, FER_TYPE_ERROR, "%s: there is no input '%s'%s%s%s",
+                    fer_graph_name(graph), name, near != NULL ? "; did you mean '" : "",
+                    near != NULL ? near : "", near != NULL ? "'?" : "");
+}
+
+static fer_status read_input(const fer_graph *graph, size_t index, const char *text,
+                             fer_tensor **out_tensor, fer_error *error)
+{
+    const fer_value *value = fer_graph_input_at(graph, index);
+    fer_dtype dtype = fer_type_dtype(value->type);
+    fer_given_input input = {0};
+    FER_TRY(fer_input_read(value->name, text, fer_picture_dtype(dtype), &input, error));
+    *out_tensor = input.tensor;
+    if (input.tensor != NULL)
+        return FER_OK;
+    if (fer_type_rank(value->type) != 0)
+        return fer_fail(error, FER_TYPE_ERROR, "input '%s' is a number, but it has rank %zu",
+                        value->name, fer_type_rank(value->type));
+    fer_status status =
+        fer_tensor_scalar(dtype, fer_type_device(value->type), input.number, out_tensor, error);
+    if (status != FER_OK)
+        return fer_error_prepend(error, status, "input '%s': ", value->name);
+    return FER_OK;
+}
+
+static fer_status read_inputs(const arguments *arguments, work *work, fer_error *error)
+{
+    const char *graph_name = fer_graph_name(work->graph);
+    size_t num_inputs = fer_graph_num_inputs(work->graph);
+    for (size_t i = 0; i < arguments->num_pairs; i++) {
+        const char *name = NULL;
+        const char *text = NULL;
+        size_t index = 0;
+        fer_split_pair(arguments->pairs[i], &name, &text);
+        FER_TRY(find_input(work->graph, name, &index, error));
+        if (work->inputs[index] != NULL)
+            return fer_fail(error, FER_TYPE_ERROR, "%s: input '%s' is given twice", graph_name,
+                            name);
+        fer_status status = read_input(work->graph, index, text, &work->inputs[index], error);
+        if (status != FER_OK)
+            return fer_error_prepend(error, status, "%s: ", graph_name);
+    }
+    for (size_t i = 0; i < num_inputs; i++)
+        if (work->inputs[i] == NULL)
+            return fer_fail(error, FER_TYPE_ERROR, "%s: input '%s' is missing", graph_name,
+                            fer_graph_input_at(work->graph, i)->name);
+    return FER_OK;
+}
+
+static fer_status allocate(work *work, fer_error *error)
+{
+    size_t num_outputs = fer_graph_num_outputs(work->graph);
+    work->inputs = calloc(fer_graph_num_inputs(work->graph) + 1, sizeof *work->inputs);
+    work->outputs = calloc(num_outputs + 1, sizeof *work->outputs);
+    work->names = calloc(num_outputs + 1, sizeof *work->names);
+    work->paths = calloc(num_outputs + 1, sizeof *work->paths);
+    if (work->inputs == NULL || work->outputs == NULL || work->names == NULL || work->paths == NULL)
+        return fer_fail_memory(error);
+    for (size_t i = 0; i < num_outputs; i++)
+        work->names[i] = fer_graph_output_at(work->graph, i)->name;
+    return FER_OK;
+}
+
+static double now_in_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+static fer_status report_tensor(const char *name, const fer_tensor *tensor, fer_error *error)
+{
+    fer_type *type = NULL;
+    FER_TRY(fer_tensor_type(tensor, &type, error));
+    fprintf(stderr, "%-10s %s\n", name == NULL ? "-" : name, fer_type_text(type));
+    fer_type_release(type);
+    return FER_OK;
+}
+
+static fer_status report(const work *work, double ready_ms, double run_ms, fer_error *error)
+{
+    fer_counters counters = fer_read_counters();
+    for (size_t i = 0; i < fer_graph_num_inputs(work->graph); i++)
+        FER_TRY(report_tensor(fer_graph_input_at(work->graph, i)->name, work->inputs[i], error));
+    for (size_t i = 0; i < fer_graph_num_outputs(work->graph); i++)
+        FER_TRY(report_tensor(work->names[i], work->outputs[i], error));
+    fprintf(stderr, "%-10s %.2f ms: %llu kernels compiled, %llu found in the cache\n", "ready in",
+            ready_ms, (unsigned long long)counters.compiles,
+            (unsigned long long)counters.cache_hits);
+    fprintf(stderr, "%-10s %.2f ms: %zu ops\n", "run in", run_ms, fer_graph_num_ops(work->graph));
+    return FER_OK;
+}
+
+static fer_status perform(const arguments *arguments, work *work, fer_error *error)
+{
+    double start = now_in_ms();
+    FER_TRY(fer_module_read(arguments->program, &work->module, error));
+    FER_TRY(choose_graph(arguments, work, error));
+    FER_TRY(allocate(work, error));
+    size_t num_outputs = fer_graph_num_outputs(work->graph);
+    FER_TRY(fer_outputs_assign(fer_graph_name(work->graph), arguments->outputs,
+                               arguments->num_outputs, work->names, num_outputs, work->paths,
+                               error));
+    FER_TRY(fer_model_create(work->graph, NULL, &work->model, error));
+    double ready_ms = now_in_ms() - start;
+    FER_TRY(read_inputs(arguments, work, error));
+    start = now_in_ms();
+    FER_TRY(fer_model_run(work->model, work->inputs, fer_graph_num_inputs(work->graph),
+                          work->outputs, num_outputs, error));
+    double run_ms = now_in_ms() - start;
+    FER_TRY(fer_outputs_publish(work->names, work->outputs, work->paths, num_outputs, error));
+    return arguments->has_report ? report(work, ready_ms, run_ms, error) : FER_OK;
+}
+
+static void release_all(fer_tensor **tensors, size_t num_tensors)
+{
+    for (size_t i = 0; tensors != NULL && i < num_tensors; i++)
+        fer_tensor_release(tensors[i]);
+    free(tensors);
+}
+
+static void work_clear(work *work)
+{
+    if (work->graph != NULL) {
+        release_all(work->inputs, fer_graph_num_inputs(work->graph));
+        release_all(work->outputs, fer_graph_num_outputs(work->graph));
+    }
+    free(work->names);
+    free(work->paths);
+    fer_model_release(work->model);
+    fer_module_release(work->module);
+}
+
+/* Fills `arguments`; false, with the code to leave with, when the command was used wrongly. */
+static bool read_arguments(int argc, char **argv, arguments *arguments, int *out_exit)
+{
+    const fer_subcommand *command = &fer_command_run;
+    int option = 0;
+    *out_exit = FER_EXIT_MISUSE;
+    while ((option = fer_next_option(command, argc, argv)) > 0) {
+        if (option == 'g')
+            arguments->graph = optarg;
+        else if (option == 'r')
+            arguments->has_report = true;
+        else
+            arguments->outputs[arguments->num_outputs++] = fer_output_split(optarg);
+    }
+    if (option != FER_OPTIONS_END) {
+        *out_exit = fer_options_exit(option);
+        return false;
+    }
+    if (optind == argc) {
+        fer_misuse(command, "PROGRAM.fer is missing");
+        return false;
+    }
+    arguments->program = argv[optind];
+    arguments->pairs = argv + optind + 1;
+    arguments->num_pairs = (size_t)(argc - optind - 1);
+    for (size_t i = 0; i < arguments->num_pairs; i++) {
+        if (!fer_is_pair(arguments->pairs[i])) {
+            fer_misuse(command, "'%s' is not of the form NAME=INPUT", arguments->pairs[i]);
+            return false;
+        }
+    }
+    return true;
+}
+
+static int run(int argc, char **argv)
+{
+    fer_error error = FER_ERROR_INIT;
+    arguments arguments = {.outputs = calloc((size_t)argc + 1, sizeof *arguments.outputs)};
+    int code = 0;
+    if (arguments.outputs == NULL) {
+        code = fer_finish(fer_fail_memory(&error), &error);
+    } else if (read_arguments(argc, argv, &arguments, &code)) {
+        work work = {0};
+        fer_progress_start();
+        code = fer_finish(perform(&arguments, &work, &error), &error);
+        work_clear(&work);
+    }
+    free(arguments.outputs);
+    return code;
+}

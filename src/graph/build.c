@@ -1,0 +1,229 @@
+/* Building a graph: its inputs, constants and outputs. Each public call checks everything, makes
+ * what it adds on the side, and only then changes the graph: a refused call leaves it as it was. */
+#include "graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Graphs and inputs ---------------------------------------------------------------------------
+ */
+
+void fer_graph_destroy(fer_graph *graph)
+{
+    if (graph == NULL)
+        return;
+    for (size_t i = 0; i < graph->num_inputs; i++)
+        fer_value_destroy(graph->values[i]);
+    for (size_t i = 0; i < graph->num_nodes; i++)
+        fer_node_destroy(graph->nodes[i]);
+    free(graph->values);
+    free(graph->nodes);
+    free(graph->outputs);
+    fer_names_clear(&graph->value_names);
+    fer_names_clear(&graph->dims);
+    free(graph->name);
+    free(graph);
+}
+
+fer_status fer_graph_add_dim(fer_graph *graph, const char *name, fer_error *error)
+{
+    if (fer_names_find(&graph->dims, name) != NULL)
+        return FER_OK;
+    return fer_names_add(&graph->dims, name, graph, error);
+}
+
+static fer_status check_input_dims(fer_graph *graph, const fer_graph_input *input, fer_error *error)
+{
+    for (size_t axis = 0; axis < fer_type_rank(input->type); axis++) {
+        const fer_dim *dim = fer_type_dim(input->type, axis);
+        const char *name = dim == NULL ? NULL : fer_dim_symbol_name(dim, NULL);
+        if (name != NULL)
+            FER_TRY(fer_graph_add_dim(graph, name, error));
+        if (name != NULL || (dim != NULL && fer_dim_is_static(dim)))
+            continue;
+        fer_place place = {.operand = input->name,
+                           .has_axis = true,
+                           .axis = (int)axis,
+                           .expected = "a number or a bare name",
+                           .actual = dim == NULL ? "?" : fer_dim_text(dim)};
+        return fer_fail_at(error, FER_TYPE_ERROR, &place,
+                           "graph '%s': input '%s' axis %zu is %s, but an input's dims are numbers "
+                           "or bare names",
+                           graph->name, input->name, axis, place.actual);
+    }
+    return FER_OK;
+}
+
+static fer_status add_input(fer_graph *graph, const fer_graph_input *input, fer_error *error)
+{
+    if (input->name == NULL || *input->name == '\0')
+        return fer_fail(error, FER_VALUE_ERROR, "graph '%s': input %zu has no name", graph->name,
+                        graph->num_inputs);
+    if (input->type == NULL)
+        return fer_fail(error, FER_TYPE_ERROR, "graph '%s': input '%s' has no type", graph->name,
+                        input->name);
+    if (fer_names_find(&graph->value_names, input->name) != NULL)
+        return fer_fail(error, FER_VALUE_ERROR, "graph '%s': there are two inputs '%s'",
+                        graph->name, input->name);
+    FER_TRY(check_input_dims(graph, input, error));
+    FER_TRY(fer_reserve(&graph->values, graph->num_values + 1, &graph->values_capacity,
+                        sizeof *graph->values, error));
+    fer_value *value;
+    FER_TRY(fer_value_create(graph, fer_type_retain(input->type), NULL, &value, error));
+    value->index = graph->num_values;
+    graph->values[graph->num_values++] = value;
+    graph->num_inputs++;
+    return fer_value_rename(value, input->name, error);
+}
+
+fer_status fer_graph_create(fer_module *module, const char *name, const fer_graph_input *inputs,
+                            size_t num_inputs, fer_graph **out_graph, fer_error *error)
+{
+    *out_graph = NULL;
+    if (name == NULL || *name == '\0')
+        return fer_fail(error, FER_VALUE_ERROR, "a graph needs a name");
+    if (fer_module_find(module, name) != NULL)
+        return fer_fail(error, FER_VALUE_ERROR, "the module has a graph '%s' already", name);
+    fer_graph *graph = calloc(1, sizeof *graph);
+    if (graph == NULL)
+        return fer_fail_memory(error);
+    graph->module = module;
+    fer_status status = fer_copy_string(name, &graph->name, error);
+    for (size_t i = 0; status == FER_OK && i < num_inputs; i++)
+        status = add_input(graph, &inputs[i], error);
+    if (status == FER_OK)
+        status = fer_module_take_graph(module, graph, error);
+    if (status != FER_OK) {
+        fer_graph_destroy(graph);
+        return status;
+    }
+    *out_graph = graph;
+    return FER_OK;
+}
+
+fer_status fer_value_rename(fer_value *value, const char *name, fer_error *error)
+{
+    fer_graph *graph = value->graph;
+    if (fer_names_find(&graph->value_names, name) != NULL)
+        return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has a value '%s' already", graph->name,
+                        name);
+    char *copy;
+    FER_TRY(fer_copy_string(name, &copy, error));
+    fer_status status = fer_names_add(&graph->value_names, name, value, error);
+    if (status != FER_OK) {
+        free(copy);
+        return status;
+    }
+    if (value->name != NULL)
+        fer_names_remove(&graph->value_names, value->name);
+    free(value->name);
+    value->name = copy;
+    return FER_OK;
+}
+
+/* --- Constants -----------------------------------------------------------------------------------
+ */
+
+/* A bool is 0 or 1, whatever byte it was read from: its text knows no other. */
+static void normalise_bools(fer_tensor *tensor)
+{
+    uint8_t *bytes = tensor->dl.data;
+    for (int64_t i = 0; tensor->dtype == FER_BOOL && i < tensor->num_elements; i++)
+        bytes[i] = bytes[i] != 0;
+}
+
+fer_status fer_graph_constant(fer_graph *graph, const fer_tensor *tensor, fer_value **out_value,
+                              fer_error *error)
+{
+    *out_value = NULL;
+    FER_TRY(fer_graph_require_open(graph, error));
+    if (tensor == NULL)
+        return fer_fail(error, FER_TYPE_ERROR, "graph '%s': a constant is NULL, not a tensor",
+                        graph->name);
+    fer_node *node = NULL;
+    fer_type *type = NULL;
+    FER_TRY(fer_node_create(FER_NODE_CONSTANT, NULL, 0, 1, &node, error));
+    fer_status status = FER_OK;
+    FER_TRY_DONE(fer_tensor_clone(tensor, fer_tensor_device(tensor), &node->constant, error));
+    normalise_bools(node->constant);
+    FER_TRY_DONE(fer_tensor_type(node->constant, &type, error));
+    FER_TRY_DONE(fer_value_create(graph, type, node, &node->results[0], error));
+    FER_TRY_DONE(fer_node_append(graph, node, error));
+    *out_value = node->results[0];
+    return FER_OK;
+
+done:
+    fer_node_destroy(node);
+    return status;
+}
+
+/* --- Finishing -----------------------------------------------------------------------------------
+ */
+
+fer_status fer_graph_output(fer_graph *graph, fer_value *const *values, size_t num_values,
+                            fer_error *error)
+{
+    if (graph->is_finished)
+        return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has its outputs already", graph->name);
+    for (size_t i = 0; i < num_values; i++)
+        FER_TRY(fer_graph_require_value(graph, values[i], "an output", error));
+    fer_value **outputs = calloc(num_values + 1, sizeof *outputs);
+    if (outputs == NULL)
+        return fer_fail_memory(error);
+    if (num_values > 0)
+        memcpy(outputs, values, num_values * sizeof *outputs);
+    graph->outputs = outputs;
+    graph->num_outputs = num_values;
+    graph->is_finished = true;
+    fer_status status = fer_graph_verify(graph, error);
+    if (status != FER_OK) {
+        free(graph->outputs);
+        graph->outputs = NULL;
+        graph->num_outputs = 0;
+        graph->is_finished = false;
+    }
+    return status;
+}
+
+/* --- Looking at a graph --------------------------------------------------------------------------
+ */
+
+const char *fer_graph_name(const fer_graph *graph)
+{
+    return graph->name;
+}
+
+size_t fer_graph_num_inputs(const fer_graph *graph)
+{
+    return graph->num_inputs;
+}
+
+fer_value *fer_graph_input_at(const fer_graph *graph, size_t index)
+{
+    return graph->values[index];
+}
+
+size_t fer_graph_num_outputs(const fer_graph *graph)
+{
+    return graph->num_outputs;
+}
+
+fer_value *fer_graph_output_at(const fer_graph *graph, size_t index)
+{
+    return graph->outputs[index];
+}
+
+size_t fer_graph_num_ops(const fer_graph *graph)
+{
+    return graph->num_ops;
+}
+
+const fer_type *fer_value_type(const fer_value *value)
+{
+    return value->type;
+}
+
+fer_graph *fer_value_graph(const fer_value *value)
+{
+    return value->graph;
+}

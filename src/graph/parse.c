@@ -1,0 +1,351 @@
+/* Programs: the lines outside of graphs, and what they declare. */
+#include "signature/parse.h"
+#include "types/expression.h"
+#include "base/path.h"
+#include "graph/text.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- Places --------------------------------------------------------------------------------------
+ */
+
+fer_status fer_program_locate(const fer_program_reader *reader, const fer_token *token,
+                              fer_status status, fer_error *error)
+{
+    const char *source = reader->lexer.source_name;
+    size_t length = strlen(source);
+    if (status == FER_OK || error == NULL || error->message == NULL)
+        return status;
+    bool has_place = strncmp(error->message, source, length) == 0 && error->message[length] == ':';
+    if (has_place)
+        return status;
+    return fer_error_prepend(error, status, "%s:%zu:%zu: ", source, token->line, token->column);
+}
+
+fer_token fer_program_peek(const fer_program_reader *reader)
+{
+    fer_lexer ahead = reader->lexer;
+    fer_lexer_advance(&ahead);
+    return ahead.token;
+}
+
+/* --- Words ---------------------------------------------------------------------------------------
+ */
+
+/* A string without a byte 0 in it, which C text cannot hold. */
+static fer_status expect_text(fer_program_reader *reader, const char *what, char **out_text,
+                              fer_error *error)
+{
+    fer_token token = reader->lexer.token;
+    size_t length;
+    FER_TRY(fer_lexer_expect_string(&reader->lexer, what, out_text, &length, error));
+    if (strlen(*out_text) == length)
+        return FER_OK;
+    free(*out_text);
+    *out_text = NULL;
+    return fer_lexer_fail(&reader->lexer, &token, FER_VALUE_ERROR, error, "%s cannot hold a byte 0",
+                          what);
+}
+
+fer_status fer_program_expect_name(fer_program_reader *reader, const char *what, char **out_name,
+                                   fer_error *error)
+{
+    *out_name = NULL;
+    fer_token token = reader->lexer.token;
+    if (token.kind == FER_TOKEN_STRING)
+        return expect_text(reader, what, out_name, error);
+    FER_TRY(fer_lexer_expect_name(&reader->lexer, what, out_name, error));
+    if (!fer_is_reserved_name(*out_name))
+        return FER_OK;
+    free(*out_name);
+    *out_name = NULL;
+    return fer_lexer_fail(&reader->lexer, &token, FER_VALUE_ERROR, error,
+                          "expected %s, found the word '%.*s'; a name like it is written in quotes",
+                          what, (int)token.length, token.start);
+}
+
+fer_status fer_program_parse_type(fer_program_reader *reader, fer_type **out_type, fer_error *error)
+{
+    *out_type = NULL;
+    fer_lexer *lexer = &reader->lexer;
+    fer_token first = lexer->token;
+    fer_type *type = NULL;
+    fer_status status = fer_type_parse_tokens(lexer, &type, error);
+    if (status != FER_OK)
+        return fer_program_locate(reader, &first, status, error);
+    if (!fer_lexer_accept(lexer, "@")) {
+        *out_type = type;
+        return FER_OK;
+    }
+    fer_token number = lexer->token;
+    fer_device device = {0};
+    const fer_dim *dims[FER_MAX_RANK];
+    if (number.kind != FER_TOKEN_INTEGER || number.length > 9) {
+        status = fer_lexer_unexpected(lexer, "the number of a device", error);
+        goto done;
+    }
+    device.id = (int32_t)strtol(number.start, NULL, 10);
+    for (size_t axis = 0; axis < fer_type_rank(type); axis++)
+        dims[axis] = fer_type_dim(type, axis);
+    status =
+        fer_type_create(fer_type_dtype(type), fer_type_rank(type), dims, device, out_type, error);
+    status = fer_program_locate(reader, &number, status, error);
+    fer_lexer_advance(lexer);
+
+done:
+    fer_type_release(type);
+    return status;
+}
+
+/* --- Packages ------------------------------------------------------------------------------------
+ */
+
+/* A path as the program means it: from the program's folder. */
+static fer_status expect_path(fer_program_reader *reader, char **out_path, fer_error *error)
+{
+    char *path = NULL;
+    FER_TRY(expect_text(reader, "a package's path in quotes", &path, error));
+    if (reader->folder == NULL || strcmp(path, "std") == 0) {
+        *out_path = path;
+        return FER_OK;
+    }
+    fer_status status = fer_path_join(reader->folder, path, out_path, error);
+    free(path);
+    return status;
+}
+
+static fer_status parse_use(fer_program_reader *reader, fer_error *error)
+{
+    fer_token token = reader->lexer.token;
+    if (reader->num_packages == FER_MAX_PACKAGES)
+        return fer_lexer_fail(&reader->lexer, &token, FER_VALUE_ERROR, error,
+                              "a program uses at most %d packages; give an op its own with `from`",
+                              FER_MAX_PACKAGES);
+    char *path = NULL;
+    fer_package *package = NULL;
+    FER_TRY(expect_path(reader, &path, error));
+    fer_status status = reader->host->open(reader->host->context, path, &package, error);
+    if (status != FER_OK) {
+        free(path);
+        return fer_program_locate(reader, &token, status, error);
+    }
+    reader->paths[reader->num_packages] = path;
+    reader->packages[reader->num_packages++] = package;
+    return FER_OK;
+}
+
+/* --- Ops -----------------------------------------------------------------------------------------
+ */
+
+/* Where an op line says that the kernel is. */
+typedef struct origin {
+    char *paths[FER_MAX_PACKAGES];
+    size_t num_paths;
+    char *source;
+} origin;
+
+static void clear_origin(origin *from)
+{
+    for (size_t i = 0; i < from->num_paths; i++)
+        free(from->paths[i]);
+    free(from->source);
+}
+
+static fer_status parse_origin(fer_program_reader *reader, origin *out, fer_error *error)
+{
+    if (fer_lexer_accept(&reader->lexer, "from"))
+        do {
+            if (out->num_paths == FER_MAX_PACKAGES)
+                return fer_lexer_fail(&reader->lexer, &reader->lexer.token, FER_VALUE_ERROR, error,
+                                      "an op takes at most %d packages", FER_MAX_PACKAGES);
+            FER_TRY(expect_path(reader, &out->paths[out->num_paths], error));
+            out->num_paths++;
+        } while (fer_lexer_accept(&reader->lexer, ","));
+    if (fer_lexer_accept(&reader->lexer, "source"))
+        return expect_text(reader, "C source in quotes", &out->source, error);
+    return FER_OK;
+}
+
+static fer_status declare(fer_program_reader *reader, const fer_signature *signature,
+                          const origin *from, fer_op **out_op, fer_error *error)
+{
+    fer_declaration declaration = {.parsed = signature, .source = from->source};
+    bool has_own = from->num_paths > 0 || from->source != NULL;
+    char *const *paths = has_own ? from->paths : reader->paths;
+    size_t num_paths = has_own ? from->num_paths : reader->num_packages;
+    for (size_t i = 0; i < num_paths; i++)
+        declaration.packages[i] = paths[i];
+    return reader->host->declare(reader->host->context, &declaration, out_op, error);
+}
+
+/* `op f(x: f32[n]) -> f32[n]`, or `op alias = f(...) -> ...`, and perhaps where its kernel is. */
+static fer_status parse_op(fer_program_reader *reader, fer_error *error)
+{
+    fer_status status = FER_OK;
+    char *alias = NULL;
+    fer_signature *signature = NULL;
+    fer_op *op = NULL;
+    origin from = {.num_paths = 0};
+    fer_token second = fer_program_peek(reader);
+    fer_token first = reader->lexer.token;
+    if (fer_token_is(&second, "=")) {
+        FER_TRY_DONE(fer_lexer_expect_name(&reader->lexer, "an op's name", &alias, error));
+        fer_lexer_advance(&reader->lexer);
+    }
+    fer_token start = reader->lexer.token;
+    status = fer_signature_parse_tokens(&reader->lexer, &signature, error);
+    if (status == FER_OK)
+        status = parse_origin(reader, &from, error);
+    if (status == FER_OK)
+        status = declare(reader, signature, &from, &op, error);
+    FER_TRY_DONE(fer_program_locate(reader, &start, status, error));
+    status = fer_module_name_op(reader->module, alias == NULL ? op->name : alias, op, error);
+    status = fer_program_locate(reader, &first, status, error);
+
+done:
+    fer_op_release(op);
+    fer_signature_release(signature);
+    clear_origin(&from);
+    free(alias);
+    return status;
+}
+
+/* The kernel nearest to a name in the packages that the program uses. */
+static const char *near_kernel(const fer_program_reader *reader, const char *name)
+{
+    const char *nearest = NULL;
+    for (size_t i = 0; i < reader->num_packages && nearest == NULL; i++) {
+        const fer_package *package = reader->packages[i];
+        size_t count = package == NULL ? 0 : fer_package_num_kernels(package);
+        const char **names = calloc(count + 1, sizeof *names);
+        for (size_t j = 0; names != NULL && j < count; j++)
+            names[j] = fer_package_kernel(package, j).name;
+        if (names != NULL)
+            nearest = fer_near_name(name, names, count);
+        free(names);
+    }
+    return nearest;
+}
+
+static fer_status fail_unknown_op(const fer_program_reader *reader, const fer_token *at,
+                                  const char *name, fer_error *error)
+{
+    const char *near = fer_names_near(&reader->module->op_names, name);
+    if (near == NULL)
+        near = near_kernel(reader, name);
+    if (near != NULL)
+        return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error,
+                              "there is no op '%s'; did you mean '%s'?", name, near);
+    return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error,
+                          "there is no op '%s'; declare it with `op`, or `use` a package that has "
+                          "a SIGNATURE for it",
+                          name);
+}
+
+static bool has_kernel(const fer_program_reader *reader, const char *name)
+{
+    for (size_t i = 0; i < reader->num_packages; i++)
+        if (reader->packages[i] != NULL && fer_package_find(reader->packages[i], name, NULL))
+            return true;
+    return false;
+}
+
+fer_status fer_program_find_op(fer_program_reader *reader, const fer_token *at, const char *name,
+                               const fer_op **out_op, fer_error *error)
+{
+    *out_op = fer_names_find(&reader->module->op_names, name);
+    if (*out_op != NULL)
+        return FER_OK;
+    if (!has_kernel(reader, name))
+        return fail_unknown_op(reader, at, name, error);
+    fer_declaration declaration = {.kernel = name};
+    for (size_t i = 0; i < reader->num_packages; i++)
+        declaration.packages[i] = reader->paths[i];
+    fer_op *op = NULL;
+    fer_status status = reader->host->declare(reader->host->context, &declaration, &op, error);
+    if (status == FER_OK)
+        status = fer_module_name_op(reader->module, name, op, error);
+    if (status == FER_OK)
+        *out_op = op;
+    fer_op_release(op); /* the module has it */
+    return fer_program_locate(reader, at, status, error);
+}
+
+/* --- Programs ------------------------------------------------------------------------------------
+ */
+
+static fer_status parse_line(fer_program_reader *reader, fer_error *error)
+{
+    fer_lexer *lexer = &reader->lexer;
+    if (fer_lexer_accept(lexer, "use"))
+        return parse_use(reader, error);
+    if (fer_lexer_accept(lexer, "op"))
+        return parse_op(reader, error);
+    if (fer_lexer_accept(lexer, "graph"))
+        return fer_program_parse_graph(reader, error);
+    return fer_lexer_unexpected(lexer, "'use', 'op' or 'graph'", error);
+}
+
+fer_status fer_module_parse_with(const fer_program_host *host, const char *text,
+                                 const char *source_name, const char *folder,
+                                 fer_module **out_module, fer_error *error)
+{
+    *out_module = NULL;
+    fer_program_reader reader = {.host = host, .folder = folder};
+    FER_TRY(fer_module_create(&reader.module, error));
+    fer_lexer_start(&reader.lexer, text, source_name == NULL ? "program" : source_name, true);
+    fer_status status = FER_OK;
+    while (status == FER_OK && reader.lexer.token.kind != FER_TOKEN_END)
+        status = parse_line(&reader, error);
+    for (size_t i = 0; i < reader.num_packages; i++) {
+        free(reader.paths[i]);
+        fer_package_release(reader.packages[i]);
+    }
+    if (status == FER_OK)
+        *out_module = reader.module;
+    else
+        fer_module_release(reader.module);
+    return status;
+}
+
+static fer_status open_package(void *context, const char *path, fer_package **out_package,
+                               fer_error *error)
+{
+    (void)context;
+    return fer_package_open(path, out_package, error);
+}
+
+static fer_status declare_op(void *context, const fer_declaration *declaration, fer_op **out_op,
+                             fer_error *error)
+{
+    (void)context;
+    return fer_declare(declaration, out_op, error);
+}
+
+fer_status fer_module_parse(const char *text, const char *source_name, const char *folder,
+                            fer_module **out_module, fer_error *error)
+{
+    fer_program_host host = {.open = open_package, .declare = declare_op};
+    return fer_module_parse_with(&host, text, source_name, folder, out_module, error);
+}
+
+fer_status fer_module_read(const char *path, fer_module **out_module, fer_error *error)
+{
+    *out_module = NULL;
+    char *text = NULL;
+    char *folder = NULL;
+    size_t size;
+    FER_TRY(fer_file_read(path, &text, &size, error));
+    fer_status status = FER_OK;
+    if (strlen(text) != size)
+        status = fer_fail(error, FER_VALUE_ERROR, "%s: a program is text, and this holds a byte 0",
+                          path);
+    if (status == FER_OK)
+        status = fer_path_folder(path, &folder, error);
+    if (status == FER_OK)
+        status = fer_module_parse(text, path, folder, out_module, error);
+    free(folder);
+    free(text);
+    return status;
+}

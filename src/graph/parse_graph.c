@@ -1,0 +1,186 @@
+/* Programs: a graph, its header and the steps of its body but for what a step does. */
+#include "graph/text.h"
+
+#include <stdlib.h>
+
+/* The header of a graph, before the graph is there. */
+typedef struct header {
+    char *name;
+    fer_graph_input *inputs; /* names and types are owned */
+    size_t num_inputs;
+    size_t inputs_capacity;
+    bool has_results; /* result types are written */
+    fer_type **results;
+    fer_token *result_tokens;
+    size_t num_results;
+    size_t results_capacity;
+    size_t tokens_capacity;
+} header;
+
+static void clear_header(header *h)
+{
+    for (size_t i = 0; i < h->num_inputs; i++) {
+        free((char *)h->inputs[i].name);
+        fer_type_release((fer_type *)h->inputs[i].type);
+    }
+    for (size_t i = 0; i < h->num_results; i++)
+        fer_type_release(h->results[i]);
+    free(h->inputs);
+    free(h->results);
+    free(h->result_tokens);
+    free(h->name);
+}
+
+static fer_status parse_input(fer_program_reader *reader, header *h, fer_error *error)
+{
+    char *name = NULL;
+    fer_type *type = NULL;
+    fer_status status = FER_OK;
+    FER_TRY_DONE(
+        fer_reserve(&h->inputs, h->num_inputs + 1, &h->inputs_capacity, sizeof *h->inputs, error));
+    FER_TRY_DONE(fer_program_expect_name(reader, "an input's name", &name, error));
+    FER_TRY_DONE(fer_lexer_expect(&reader->lexer, ":", "after an input's name", error));
+    FER_TRY_DONE(fer_program_parse_type(reader, &type, error));
+    h->inputs[h->num_inputs++] = (fer_graph_input){.name = name, .type = type};
+    return FER_OK;
+
+done:
+    free(name);
+    fer_type_release(type);
+    return status;
+}
+
+static fer_status parse_inputs(fer_program_reader *reader, header *h, fer_error *error)
+{
+    FER_TRY(fer_lexer_expect(&reader->lexer, "(", "after a graph's name", error));
+    if (fer_lexer_accept(&reader->lexer, ")"))
+        return FER_OK;
+    do {
+        FER_TRY(parse_input(reader, h, error));
+    } while (fer_lexer_accept(&reader->lexer, ","));
+    return fer_lexer_expect(&reader->lexer, ")", "after a graph's inputs", error);
+}
+
+static fer_status parse_result(fer_program_reader *reader, header *h, fer_error *error)
+{
+    FER_TRY(fer_reserve(&h->results, h->num_results + 1, &h->results_capacity, sizeof *h->results,
+                        error));
+    FER_TRY(fer_reserve(&h->result_tokens, h->num_results + 1, &h->tokens_capacity,
+                        sizeof *h->result_tokens, error));
+    h->result_tokens[h->num_results] = reader->lexer.token;
+    FER_TRY(fer_program_parse_type(reader, &h->results[h->num_results], error));
+    h->num_results++;
+    return FER_OK;
+}
+
+static fer_status parse_results(fer_program_reader *reader, header *h, fer_error *error)
+{
+    fer_lexer *lexer = &reader->lexer;
+    h->has_results = fer_lexer_accept(lexer, "->");
+    if (!h->has_results)
+        return FER_OK;
+    if (!fer_lexer_accept(lexer, "("))
+        return parse_result(reader, h, error);
+    if (fer_lexer_accept(lexer, ")"))
+        return FER_OK;
+    do {
+        FER_TRY(parse_result(reader, h, error));
+    } while (fer_lexer_accept(lexer, ","));
+    return fer_lexer_expect(lexer, ")", "after a graph's result types", error);
+}
+
+fer_status fer_program_expect_value(fer_program_reader *reader, fer_graph *graph,
+                                    fer_value **out_value, fer_error *error)
+{
+    *out_value = NULL;
+    fer_token token = reader->lexer.token;
+    char *name = NULL;
+    FER_TRY(fer_program_expect_name(reader, "a value's name", &name, error));
+    *out_value = fer_names_find(&graph->value_names, name);
+    fer_status status = FER_OK;
+    if (*out_value == NULL) {
+        const char *near = fer_names_near(&graph->value_names, name);
+        status = fer_lexer_fail(&reader->lexer, &token, FER_VALUE_ERROR, error,
+                                "graph '%s': there is no value '%s'%s%s%s", graph->name, name,
+                                near == NULL ? "" : "; did you mean '", near == NULL ? "" : near,
+                                near == NULL ? "" : "'?");
+    }
+    free(name);
+    return status;
+}
+
+static fer_status check_results(const fer_program_reader *reader, const header *h,
+                                const fer_graph *graph, const fer_token *at, fer_error *error)
+{
+    if (!h->has_results)
+        return FER_OK;
+    if (h->num_results != graph->num_outputs)
+        return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error,
+                              "graph '%s': %zu result%s declared, but return gives %zu",
+                              graph->name, h->num_results, h->num_results == 1 ? " is" : "s are",
+                              graph->num_outputs);
+    for (size_t i = 0; i < h->num_results; i++)
+        if (!fer_type_equal(h->results[i], graph->outputs[i]->type))
+            return fer_lexer_fail(&reader->lexer, &h->result_tokens[i], FER_VALUE_ERROR, error,
+                                  "graph '%s': result %zu is declared %s, but return gives %s",
+                                  graph->name, i, fer_type_text(h->results[i]),
+                                  fer_type_text(graph->outputs[i]->type));
+    return FER_OK;
+}
+
+static fer_status parse_return(fer_program_reader *reader, const header *h, fer_graph *graph,
+                               fer_error *error)
+{
+    fer_status status = FER_OK;
+    fer_value **values = NULL;
+    size_t num_values = 0;
+    size_t capacity = 0;
+    fer_token token = reader->lexer.token;
+    fer_lexer_advance(&reader->lexer);
+    if (!fer_lexer_at(&reader->lexer, "}"))
+        do {
+            FER_TRY_DONE(fer_reserve(&values, num_values + 1, &capacity, sizeof *values, error));
+            FER_TRY_DONE(fer_program_expect_value(reader, graph, &values[num_values], error));
+            num_values++;
+        } while (fer_lexer_accept(&reader->lexer, ","));
+    FER_TRY_DONE(fer_program_locate(reader, &token,
+                                    fer_graph_output(graph, values, num_values, error), error));
+    status = check_results(reader, h, graph, &token, error);
+
+done:
+    free(values);
+    return status;
+}
+
+static fer_status parse_body(fer_program_reader *reader, const header *h, fer_graph *graph,
+                             fer_error *error)
+{
+    fer_lexer *lexer = &reader->lexer;
+    FER_TRY(fer_lexer_expect(lexer, "{", "before a graph's body", error));
+    while (!fer_lexer_at(lexer, "return")) {
+        if (fer_lexer_at(lexer, "}"))
+            return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error,
+                                  "graph '%s' ends without `return`", graph->name);
+        FER_TRY(fer_program_parse_step(reader, graph, error));
+    }
+    FER_TRY(parse_return(reader, h, graph, error));
+    return fer_lexer_expect(lexer, "}", "after what a graph returns", error);
+}
+
+fer_status fer_program_parse_graph(fer_program_reader *reader, fer_error *error)
+{
+    header h = {.name = NULL};
+    fer_status status = FER_OK;
+    fer_graph *graph = NULL;
+    fer_token token = reader->lexer.token;
+    FER_TRY_DONE(fer_program_expect_name(reader, "a graph's name", &h.name, error));
+    FER_TRY_DONE(parse_inputs(reader, &h, error));
+    FER_TRY_DONE(parse_results(reader, &h, error));
+    status = fer_graph_create(reader->module, h.name, h.inputs, h.num_inputs, &graph, error);
+    FER_TRY_DONE(fer_program_locate(reader, &token, status, error));
+    status = parse_body(reader, &h, graph, error);
+
+done:
+    clear_header(&h);
+    return status;
+}

@@ -1,0 +1,333 @@
+/* Programs: one step of a graph's body. `a, b = split(x)`, `c = constant f32[2] [1, 2]`,
+ * `y = rebind x [h, 4]`, and calls whose op gives nothing, `log(x)`. */
+#include "graph/element.h"
+#include "graph/text.h"
+#include "signature/literal.h"
+#include "types/expression.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The names on the left of a step. */
+typedef struct names {
+    char *names[FER_MAX_OPERANDS];
+    fer_token tokens[FER_MAX_OPERANDS];
+    size_t count;
+} names;
+
+static fer_status parse_names(fer_program_reader *reader, names *left, fer_error *error)
+{
+    do {
+        if (left->count == FER_MAX_OPERANDS)
+            return fer_lexer_fail(&reader->lexer, &reader->lexer.token, FER_VALUE_ERROR, error,
+                                  "an op gives at most %d results", FER_MAX_OPERANDS);
+        left->tokens[left->count] = reader->lexer.token;
+        FER_TRY(
+            fer_program_expect_name(reader, "a value's name", &left->names[left->count], error));
+        left->count++;
+    } while (fer_lexer_accept(&reader->lexer, ","));
+    return fer_lexer_expect(&reader->lexer, "=", "after the names of values", error);
+}
+
+static fer_status name_values(fer_program_reader *reader, const names *left, fer_value **values,
+                              fer_error *error)
+{
+    for (size_t i = 0; i < left->count; i++) {
+        fer_status status = fer_value_rename(values[i], left->names[i], error);
+        FER_TRY(fer_program_locate(reader, &left->tokens[i], status, error));
+    }
+    return FER_OK;
+}
+
+/* Puts the graph and the place before a message that staging gave. */
+static fer_status locate_in(const fer_program_reader *reader, const fer_graph *graph,
+                            const fer_token *at, fer_status status, fer_error *error)
+{
+    if (status == FER_OK)
+        return FER_OK;
+    if (error != NULL && error->message != NULL && strncmp(error->message, "graph '", 7) != 0)
+        status = fer_error_prepend(error, status, "graph '%s': ", graph->name);
+    return fer_program_locate(reader, at, status, error);
+}
+
+/* --- Calls ---------------------------------------------------------------------------------------
+ */
+
+static fer_status parse_param(fer_program_reader *reader, fer_pool *pool, const fer_param *params,
+                              size_t num_params, fer_param *out, fer_error *error)
+{
+    fer_lexer *lexer = &reader->lexer;
+    fer_token token = lexer->token;
+    char *name = NULL;
+    FER_TRY(fer_lexer_expect_name(lexer, "a parameter's name", &name, error));
+    char *kept = fer_pool_string(pool, name);
+    free(name);
+    if (kept == NULL)
+        return fer_fail_memory(error);
+    for (size_t i = 0; i < num_params; i++)
+        if (strcmp(params[i].name, kept) == 0)
+            return fer_lexer_fail(lexer, &token, FER_VALUE_ERROR, error,
+                                  "parameter '%s' is given twice", kept);
+    FER_TRY(fer_lexer_expect(lexer, "=", "after a parameter's name", error));
+    FER_TRY(fer_literal_parse(lexer, pool, out, error));
+    out->name = kept;
+    return FER_OK;
+}
+
+/* `<to = f16>` behind an op's name: the op with those values. Takes the place of `*op`, which the
+ * caller releases. */
+static fer_status parse_params(fer_program_reader *reader, const fer_token *at, fer_op **op,
+                               fer_error *error)
+{
+    if (!fer_lexer_accept(&reader->lexer, "<"))
+        return FER_OK;
+    fer_pool pool = {0};
+    fer_param *params = NULL;
+    size_t num_params = 0;
+    size_t capacity = 0;
+    fer_op *specialised = NULL;
+    fer_status status = FER_OK;
+    do {
+        FER_TRY_DONE(fer_reserve(&params, num_params + 1, &capacity, sizeof *params, error));
+        FER_TRY_DONE(parse_param(reader, &pool, params, num_params, &params[num_params], error));
+        num_params++;
+    } while (fer_lexer_accept(&reader->lexer, ","));
+    FER_TRY_DONE(fer_lexer_expect(&reader->lexer, ">", "after an op's parameters", error));
+    status = fer_op_specialise(*op, params, num_params, &specialised, error);
+    FER_TRY_DONE(fer_program_locate(reader, at, status, error));
+    fer_op_release(*op);
+    *op = specialised;
+
+done:
+    free(params);
+    fer_pool_clear(&pool);
+    return status;
+}
+
+static bool at_number(const fer_lexer *lexer)
+{
+    return lexer->token.kind == FER_TOKEN_INTEGER || lexer->token.kind == FER_TOKEN_FLOAT ||
+           fer_lexer_at(lexer, "-") || fer_lexer_at(lexer, "true") ||
+           fer_lexer_at(lexer, "false") || fer_lexer_at(lexer, "inf") || fer_lexer_at(lexer, "nan");
+}
+
+static fer_status parse_number(fer_program_reader *reader, fer_number *out_number, fer_error *error)
+{
+    fer_pool pool = {0};
+    fer_param literal;
+    fer_status status = fer_literal_parse(&reader->lexer, &pool, &literal, error);
+    fer_pool_clear(&pool);
+    FER_TRY(status);
+    if (literal.kind == FER_PARAM_BOOL)
+        *out_number = (fer_number){.kind = FER_NUMBER_BOOL, .value.as_bool = literal.value.as_bool};
+    else if (literal.kind == FER_PARAM_INT)
+        *out_number = (fer_number){.kind = FER_NUMBER_INT, .value.as_int = literal.value.as_int};
+    else
+        *out_number =
+            (fer_number){.kind = FER_NUMBER_FLOAT, .value.as_float = literal.value.as_float};
+    return FER_OK;
+}
+
+/* `x`, `2.5` or `name = x`. The caller frees the keyword. */
+static fer_status parse_argument(fer_program_reader *reader, fer_graph *graph, char **out_keyword,
+                                 fer_argument *out, fer_error *error)
+{
+    fer_token second = fer_program_peek(reader);
+    if (reader->lexer.token.kind == FER_TOKEN_NAME && fer_token_is(&second, "=")) {
+        FER_TRY(fer_lexer_expect_name(&reader->lexer, "an operand's name", out_keyword, error));
+        fer_lexer_advance(&reader->lexer);
+    }
+    *out = (fer_argument){.keyword = *out_keyword};
+    if (at_number(&reader->lexer)) {
+        out->kind = FER_ARGUMENT_NUMBER;
+        return parse_number(reader, &out->as.number, error);
+    }
+    out->kind = FER_ARGUMENT_VALUE;
+    return fer_program_expect_value(reader, graph, &out->as.value, error);
+}
+
+/* The arguments between the parentheses of a call. */
+typedef struct arguments {
+    fer_argument list[FER_MAX_OPERANDS];
+    char *keywords[FER_MAX_OPERANDS];
+    size_t count;
+} arguments;
+
+static fer_status parse_arguments(fer_program_reader *reader, fer_graph *graph, arguments *given,
+                                  fer_error *error)
+{
+    fer_lexer *lexer = &reader->lexer;
+    FER_TRY(fer_lexer_expect(lexer, "(", "after an op's name", error));
+    if (fer_lexer_accept(lexer, ")"))
+        return FER_OK;
+    do {
+        if (given->count == FER_MAX_OPERANDS)
+            return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error,
+                                  "an op takes at most %d operands", FER_MAX_OPERANDS);
+        size_t i = given->count++;
+        FER_TRY(parse_argument(reader, graph, &given->keywords[i], &given->list[i], error));
+    } while (fer_lexer_accept(lexer, ","));
+    return fer_lexer_expect(lexer, ")", "after an op's operands", error);
+}
+
+/* `{token: "f#0123456789abcdef"}`: what a printed program shows. Read and not believed: the op's
+ * own declaration says what its token is. */
+static fer_status skip_attributes(fer_program_reader *reader, fer_error *error)
+{
+    fer_lexer *lexer = &reader->lexer;
+    if (!fer_lexer_accept(lexer, "{"))
+        return FER_OK;
+    if (!fer_lexer_accept(lexer, "token"))
+        return fer_lexer_unexpected(lexer, "the attribute 'token'", error);
+    FER_TRY(fer_lexer_expect(lexer, ":", "after an attribute's name", error));
+    if (lexer->token.kind != FER_TOKEN_STRING)
+        return fer_lexer_unexpected(lexer, "a token in quotes", error);
+    fer_lexer_advance(lexer);
+    return fer_lexer_expect(lexer, "}", "after an attribute", error);
+}
+
+static fer_status stage(fer_program_reader *reader, fer_graph *graph, const fer_token *at,
+                        const fer_op *op, const arguments *given, const names *left,
+                        fer_error *error)
+{
+    if (op->num_results != left->count)
+        return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error,
+                              "graph '%s': %s gives %zu result%s, but %zu name%s it", graph->name,
+                              op->name, op->num_results, op->num_results == 1 ? "" : "s",
+                              left->count, left->count == 1 ? " takes" : "s take");
+    fer_argument bound[FER_MAX_OPERANDS];
+    fer_value *results[FER_MAX_OPERANDS];
+    fer_status status = fer_arguments_bind(op, given->list, given->count, bound, error);
+    if (status == FER_OK)
+        status = fer_arguments_stage(graph, op, bound, results, left->count, error);
+    FER_TRY(locate_in(reader, graph, at, status, error));
+    return name_values(reader, left, results, error);
+}
+
+static fer_status parse_call(fer_program_reader *reader, fer_graph *graph, const names *left,
+                             fer_error *error)
+{
+    fer_status status = FER_OK;
+    char *name = NULL;
+    fer_op *op = NULL;
+    const fer_op *found = NULL;
+    arguments given = {.count = 0};
+    fer_token token = reader->lexer.token;
+    FER_TRY_DONE(fer_lexer_expect_name(&reader->lexer, "an op's name", &name, error));
+    FER_TRY_DONE(fer_program_find_op(reader, &token, name, &found, error));
+    op = fer_op_retain(found);
+    FER_TRY_DONE(parse_params(reader, &token, &op, error));
+    FER_TRY_DONE(parse_arguments(reader, graph, &given, error));
+    FER_TRY_DONE(skip_attributes(reader, error));
+    status = stage(reader, graph, &token, op, &given, left, error);
+
+done:
+    for (size_t i = 0; i < given.count; i++)
+        free(given.keywords[i]);
+    fer_op_release(op);
+    free(name);
+    return status;
+}
+
+/* --- Constants and rebinds -----------------------------------------------------------------------
+ */
+
+static fer_status expect_one_name(fer_program_reader *reader, const names *left, const char *what,
+                                  fer_error *error)
+{
+    if (left->count == 1)
+        return FER_OK;
+    return fer_lexer_fail(&reader->lexer, &left->tokens[0], FER_VALUE_ERROR, error,
+                          "a %s is one value, but %zu names take it", what, left->count);
+}
+
+static fer_status parse_constant(fer_program_reader *reader, fer_graph *graph, const names *left,
+                                 fer_error *error)
+{
+    fer_token token = reader->lexer.token;
+    fer_lexer_advance(&reader->lexer);
+    FER_TRY(expect_one_name(reader, left, "constant", error));
+    fer_type *type = NULL;
+    fer_tensor *tensor = NULL;
+    fer_value *value = NULL;
+    FER_TRY(fer_program_parse_type(reader, &type, error));
+    fer_status status = fer_elements_parse(&reader->lexer, type, &tensor, error);
+    if (status == FER_OK)
+        status = fer_graph_constant(graph, tensor, &value, error);
+    status = locate_in(reader, graph, &token, status, error);
+    if (status == FER_OK)
+        status = name_values(reader, left, &value, error);
+    fer_tensor_release(tensor);
+    fer_type_release(type);
+    return status;
+}
+
+static fer_status parse_dims(fer_program_reader *reader, fer_dim **dims, size_t *num_dims,
+                             fer_error *error)
+{
+    fer_lexer *lexer = &reader->lexer;
+    FER_TRY(fer_lexer_expect(lexer, "[", "before the dims of a rebind", error));
+    if (fer_lexer_accept(lexer, "]"))
+        return FER_OK;
+    do {
+        if (*num_dims == FER_MAX_RANK)
+            return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error,
+                                  "a value has at most %d dims", FER_MAX_RANK);
+        FER_TRY(fer_expression_parse(lexer, NULL, NULL, &dims[*num_dims], error));
+        (*num_dims)++;
+    } while (fer_lexer_accept(lexer, ","));
+    return fer_lexer_expect(lexer, "]", "after the dims of a rebind", error);
+}
+
+static fer_status parse_rebind(fer_program_reader *reader, fer_graph *graph, const names *left,
+                               fer_error *error)
+{
+    fer_token token = reader->lexer.token;
+    fer_lexer_advance(&reader->lexer);
+    FER_TRY(expect_one_name(reader, left, "rebind", error));
+    fer_value *value = NULL;
+    fer_dim *dims[FER_MAX_RANK];
+    size_t num_dims = 0;
+    FER_TRY(fer_program_expect_value(reader, graph, &value, error));
+    fer_status status = parse_dims(reader, dims, &num_dims, error);
+    if (status == FER_OK) {
+        status =
+            fer_graph_rebind(graph, value, (const fer_dim *const *)dims, num_dims, &value, error);
+        status = locate_in(reader, graph, &token, status, error);
+    }
+    if (status == FER_OK)
+        status = name_values(reader, left, &value, error);
+    while (num_dims > 0)
+        fer_dim_release(dims[--num_dims]);
+    return status;
+}
+
+/* --- Steps ---------------------------------------------------------------------------------------
+ */
+
+/* `constant` and `rebind` are words only where something follows that no call has. */
+static fer_status parse_right(fer_program_reader *reader, fer_graph *graph, const names *left,
+                              fer_error *error)
+{
+    fer_token second = fer_program_peek(reader);
+    bool is_followed_by_name = second.kind == FER_TOKEN_NAME || second.kind == FER_TOKEN_STRING;
+    if (is_followed_by_name && fer_lexer_at(&reader->lexer, "constant"))
+        return parse_constant(reader, graph, left, error);
+    if (is_followed_by_name && fer_lexer_at(&reader->lexer, "rebind"))
+        return parse_rebind(reader, graph, left, error);
+    return parse_call(reader, graph, left, error);
+}
+
+fer_status fer_program_parse_step(fer_program_reader *reader, fer_graph *graph, fer_error *error)
+{
+    names left = {.count = 0};
+    fer_token second = fer_program_peek(reader);
+    bool is_bare_call = reader->lexer.token.kind == FER_TOKEN_NAME &&
+                        (fer_token_is(&second, "(") || fer_token_is(&second, "<"));
+    fer_status status = is_bare_call ? FER_OK : parse_names(reader, &left, error);
+    if (status == FER_OK)
+        status = parse_right(reader, graph, &left, error);
+    for (size_t i = 0; i < left.count; i++)
+        free(left.names[i]);
+    return status;
+}

@@ -1,0 +1,144 @@
+/* Staging an op: the checks of a call on types, and a node for it in the graph. */
+#include "graph/graph.h"
+#include "signature/unify.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static fer_status check_operands(const fer_graph *graph, const fer_op *op,
+                                 fer_value *const *operands, size_t num_operands, fer_error *error)
+{
+    const fer_signature_spec *spec = fer_signature_folded(op->signature);
+    if (num_operands != spec->num_operands)
+        return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = op->name},
+                           "%s: expected %zu operand%s, got %zu", op->name, spec->num_operands,
+                           spec->num_operands == 1 ? "" : "s", num_operands);
+    for (size_t i = 0; i < num_operands; i++) {
+        fer_place place = {.op = op->name, .operand = spec->operands[i].name};
+        if (operands[i] == NULL)
+            return fer_fail_at(error, FER_TYPE_ERROR, &place,
+                               "%s: operand '%s' is NULL, not a value", op->name, place.operand);
+        if (operands[i]->graph != graph)
+            return fer_fail_at(error, FER_VALUE_ERROR, &place,
+                               "%s: operand '%s' is a value of graph '%s', but the op is staged in "
+                               "graph '%s'",
+                               op->name, place.operand, operands[i]->graph->name, graph->name);
+    }
+    for (size_t i = 0; i < num_operands; i++)
+        for (size_t j = 0; spec->operands[i].is_inout && j < num_operands; j++)
+            if (i != j && operands[i]->root == operands[j]->root)
+                return fer_fail_at(error, FER_VALUE_ERROR,
+                                   &(fer_place){.op = op->name, .operand = spec->operands[i].name},
+                                   "%s: operand '%s' is inout, but operand '%s' shares its memory",
+                                   op->name, spec->operands[i].name, spec->operands[j].name);
+    return FER_OK;
+}
+
+/* Adds the data-dependent dims of a node's results to the graph, or none of them. `open` are the
+ * types as inferred. TYPE: the graph has one already. */
+static fer_status add_open_dims(fer_graph *graph, const fer_node *node, fer_type *const *open,
+                                fer_error *error)
+{
+    fer_status status = FER_OK;
+    const char *added[FER_MAX_OPERANDS * FER_MAX_RANK];
+    size_t num_added = 0;
+    for (size_t i = 0; i < node->num_results; i++)
+        for (size_t axis = 0; axis < fer_type_rank(open[i]); axis++) {
+            if (fer_type_dim(open[i], axis) != NULL)
+                continue;
+            const char *name =
+                fer_dim_symbol_name(fer_type_dim(node->results[i]->type, axis), NULL);
+            if (fer_names_find(&graph->dims, name) != NULL) {
+                status = fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = node->op->name},
+                                     "%s: graph '%s' has a dim '%s' already, which is the name of "
+                                     "this op's data-dependent dim",
+                                     node->op->name, graph->name, name);
+                goto done;
+            }
+            FER_TRY_DONE(fer_names_add(&graph->dims, name, node, error));
+            added[num_added++] = name;
+        }
+    return FER_OK;
+
+done:
+    while (num_added > 0)
+        fer_names_remove(&graph->dims, added[--num_added]);
+    return status;
+}
+
+static void remove_open_dims(fer_graph *graph, const fer_node *node, fer_type *const *open)
+{
+    for (size_t i = 0; i < node->num_results; i++)
+        for (size_t axis = 0; axis < fer_type_rank(open[i]); axis++)
+            if (fer_type_dim(open[i], axis) == NULL)
+                fer_names_remove(
+                    &graph->dims,
+                    fer_dim_symbol_name(fer_type_dim(node->results[i]->type, axis), NULL));
+}
+
+static fer_status create_op_node(fer_graph *graph, const fer_op *op, fer_value *const *operands,
+                                 const fer_unification *unification, fer_node **out_node,
+                                 fer_error *error)
+{
+    fer_node *node = NULL;
+    FER_TRY(
+        fer_node_create(FER_NODE_OP, operands, op->num_operands, op->num_results, &node, error));
+    fer_status status = FER_OK;
+    node->op = fer_op_retain(op);
+    node->token = op->token;
+    for (size_t i = 0; i < op->num_results; i++) {
+        fer_type *type = NULL;
+        FER_TRY_DONE(fer_name_open_dims(graph, op, graph->num_ops, i, unification->results[i],
+                                        &type, error));
+        FER_TRY_DONE(fer_value_create(graph, type, node, &node->results[i], error));
+    }
+    *out_node = node;
+    node = NULL;
+
+done:
+    fer_node_destroy(node);
+    return status;
+}
+
+static fer_status infer(const fer_op *op, fer_value *const *operands, fer_unification *out,
+                        fer_error *error)
+{
+    const fer_type *types[FER_MAX_OPERANDS];
+    for (size_t i = 0; i < op->num_operands; i++)
+        types[i] = operands[i]->type;
+    FER_TRY(fer_signature_require_complete(op->signature, error));
+    return fer_unify(op->signature, types, op->num_operands, out, error);
+}
+
+fer_status fer_graph_stage(fer_graph *graph, const fer_op *op, fer_value *const *operands,
+                           size_t num_operands, fer_value **out_results, size_t num_results,
+                           fer_error *error)
+{
+    for (size_t i = 0; i < num_results; i++)
+        out_results[i] = NULL;
+    FER_TRY(fer_graph_require_open(graph, error));
+    FER_TRY(check_operands(graph, op, operands, num_operands, error));
+    if (num_results != op->num_results)
+        return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = op->name},
+                           "%s: expected room for %zu result%s, got %zu", op->name, op->num_results,
+                           op->num_results == 1 ? "" : "s", num_results);
+    fer_unification unification;
+    FER_TRY(infer(op, operands, &unification, error));
+    fer_node *node = NULL;
+    fer_status status = create_op_node(graph, op, operands, &unification, &node, error);
+    if (status == FER_OK)
+        status = add_open_dims(graph, node, unification.results, error);
+    if (status == FER_OK) {
+        status = fer_node_append(graph, node, error);
+        if (status != FER_OK)
+            remove_open_dims(graph, node, unification.results);
+    }
+    fer_unification_clear(&unification);
+    if (status != FER_OK) {
+        fer_node_destroy(node);
+        return status;
+    }
+    if (num_results > 0)
+        memcpy(out_results, node->results, num_results * sizeof *out_results);
+    return FER_OK;
+}

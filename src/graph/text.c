@@ -1,0 +1,290 @@
+/* A module as the text of a program, which parses back to an equal module. */
+#include "graph/text.h"
+#include "graph/element.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* An op that the text declares. */
+typedef struct entry {
+    const char *name;
+    char *made_name; /* what `name` is when the module does not say */
+    const fer_op *op;
+} entry;
+
+typedef struct printer {
+    fer_text text;
+    entry *entries;
+    size_t num_entries;
+    size_t capacity;
+    fer_names names;    /* of the entries, so that a new one is none of them */
+    fer_names by_token; /* to the name that calls use */
+    bool has_uses;      /* all ops have the same packages, which stand at the top */
+} printer;
+
+/* --- Names ---------------------------------------------------------------------------------------
+ */
+
+bool fer_is_reserved_name(const char *name)
+{
+    static const char *const RESERVED[] = {"true", "false", "inf", "nan", "return"};
+    for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++)
+        if (strcmp(name, RESERVED[i]) == 0)
+            return true;
+    return false;
+}
+
+static void append_name(fer_text *text, const char *name)
+{
+    if (fer_is_name(name) && !fer_is_reserved_name(name))
+        fer_text_append(text, name);
+    else
+        fer_text_append_quoted(text, name, strlen(name));
+}
+
+/* A value without a name is `v` and its index: one of its own, whatever names the graph has, by as
+ * many underscores as that takes. */
+static void append_value(fer_text *text, const fer_value *value)
+{
+    if (value->name != NULL) {
+        append_name(text, value->name);
+        return;
+    }
+    fer_text name = FER_TEXT_INIT;
+    fer_text_printf(&name, "v%zu", value->index);
+    while (!name.has_failed &&
+           fer_names_find(&value->graph->value_names, fer_text_string(&name)) != NULL)
+        fer_text_append_char(&name, '_');
+    text->has_failed |= name.has_failed;
+    fer_text_append(text, fer_text_string(&name));
+    fer_text_free(&name);
+}
+
+static void append_values(fer_text *text, fer_value *const *values, size_t num_values)
+{
+    for (size_t i = 0; i < num_values; i++) {
+        fer_text_append(text, i == 0 ? "" : ", ");
+        append_value(text, values[i]);
+    }
+}
+
+static void append_type(fer_text *text, const fer_type *type)
+{
+    fer_text_append(text, fer_type_text(type));
+    if (fer_type_device(type).id != 0)
+        fer_text_printf(text, " @ %d", (int)fer_type_device(type).id);
+}
+
+/* --- Ops -----------------------------------------------------------------------------------------
+ */
+
+static fer_status add_entry(printer *p, const fer_op *op, const char *name, char *made_name,
+                            fer_error *error)
+{
+    fer_status status =
+        fer_reserve(&p->entries, p->num_entries + 1, &p->capacity, sizeof *p->entries, error);
+    if (status == FER_OK)
+        status = fer_names_add(&p->names, name, op, error);
+    if (status != FER_OK) {
+        free(made_name);
+        return status;
+    }
+    p->entries[p->num_entries++] = (entry){.name = name, .made_name = made_name, .op = op};
+    if (fer_names_find(&p->by_token, op->token) != NULL)
+        return FER_OK;
+    return fer_names_add(&p->by_token, op->token, name, error);
+}
+
+/* Gives an op of a graph a name, unless it has one: the kernel's, or that and a number. */
+static fer_status add_staged_op(printer *p, const fer_op *op, fer_error *error)
+{
+    if (fer_names_find(&p->by_token, op->token) != NULL)
+        return FER_OK;
+    char *name = NULL;
+    FER_TRY(fer_copy_string(op->name, &name, error));
+    for (size_t i = 2; fer_names_find(&p->names, name) != NULL; i++) {
+        free(name);
+        fer_text next = FER_TEXT_INIT;
+        fer_text_printf(&next, "%s_%zu", op->name, i);
+        FER_TRY(fer_text_take(&next, &name, error));
+    }
+    return add_entry(p, op, name, name, error);
+}
+
+static fer_status collect_ops(printer *p, const fer_module *module, fer_error *error)
+{
+    for (size_t i = 0; i < module->num_ops; i++)
+        FER_TRY(add_entry(p, module->ops[i].op, module->ops[i].name, NULL, error));
+    for (size_t i = 0; i < module->num_graphs; i++)
+        for (size_t j = 0; j < module->graphs[i]->num_nodes; j++) {
+            const fer_node *node = module->graphs[i]->nodes[j];
+            if (node->kind == FER_NODE_OP)
+                FER_TRY(add_staged_op(p, node->op, error));
+        }
+    return FER_OK;
+}
+
+/* The C text of a package in memory; NULL for a folder. */
+static const char *source_of(const fer_op *op, size_t index)
+{
+    return fer_package_source(op->packages[index]);
+}
+
+static bool same_folders(const fer_op *a, const fer_op *b)
+{
+    if (a->num_packages != b->num_packages)
+        return false;
+    for (size_t i = 0; i < a->num_packages; i++)
+        if (source_of(a, i) != NULL || strcmp(fer_op_extension(a, i), fer_op_extension(b, i)) != 0)
+            return false;
+    return true;
+}
+
+static void append_uses(printer *p)
+{
+    p->has_uses = p->num_entries > 0 && p->entries[0].op->num_packages > 0;
+    for (size_t i = 0; i < p->num_entries; i++)
+        p->has_uses = p->has_uses && same_folders(p->entries[0].op, p->entries[i].op);
+    for (size_t i = 0; p->has_uses && i < p->entries[0].op->num_packages; i++) {
+        const char *path = fer_op_extension(p->entries[0].op, i);
+        fer_text_append(&p->text, "use ");
+        fer_text_append_quoted(&p->text, path, strlen(path));
+        fer_text_append_char(&p->text, '\n');
+    }
+}
+
+static void append_packages(fer_text *text, const fer_op *op)
+{
+    size_t num_folders = 0;
+    for (size_t i = 0; i < op->num_packages; i++) {
+        const char *path = fer_op_extension(op, i);
+        if (source_of(op, i) != NULL)
+            continue;
+        fer_text_append(text, num_folders++ == 0 ? " from " : ", ");
+        fer_text_append_quoted(text, path, strlen(path));
+    }
+    for (size_t i = 0; i < op->num_packages; i++) {
+        const char *source = source_of(op, i);
+        if (source == NULL)
+            continue;
+        fer_text_append(text, " source ");
+        fer_text_append_quoted(text, source, strlen(source));
+    }
+}
+
+static void append_ops(printer *p)
+{
+    for (size_t i = 0; i < p->num_entries; i++) {
+        const entry *e = &p->entries[i];
+        fer_text_append(&p->text, "op ");
+        if (strcmp(e->name, e->op->name) != 0)
+            fer_text_printf(&p->text, "%s = ", e->name);
+        fer_text_append(&p->text, fer_op_text(e->op));
+        if (!p->has_uses)
+            append_packages(&p->text, e->op);
+        fer_text_append_char(&p->text, '\n');
+    }
+}
+
+/* --- Graphs --------------------------------------------------------------------------------------
+ */
+
+static void append_dims(fer_text *text, const fer_type *type)
+{
+    fer_text_append_char(text, '[');
+    for (size_t axis = 0; axis < fer_type_rank(type); axis++)
+        fer_text_printf(text, "%s%s", axis == 0 ? "" : ", ",
+                        fer_dim_text(fer_type_dim(type, axis)));
+    fer_text_append_char(text, ']');
+}
+
+static void append_result_comment(fer_text *text, const fer_node *node)
+{
+    for (size_t i = 0; i < node->num_results; i++) {
+        fer_text_append(text, i == 0 ? "  # " : ", ");
+        append_type(text, node->results[i]->type);
+    }
+}
+
+static void append_node(printer *p, const fer_node *node)
+{
+    fer_text *text = &p->text;
+    fer_text_append(text, "  ");
+    append_values(text, node->results, node->num_results);
+    fer_text_append(text, node->num_results == 0 ? "" : " = ");
+    switch (node->kind) {
+    case FER_NODE_OP:
+        fer_text_printf(text, "%s(", (char *)fer_names_find(&p->by_token, node->op->token));
+        append_values(text, node->operands, node->num_operands);
+        fer_text_append(text, ") {token: ");
+        fer_text_append_quoted(text, node->token, strlen(node->token));
+        fer_text_append_char(text, '}');
+        append_result_comment(text, node);
+        break;
+    case FER_NODE_CONSTANT:
+        fer_text_append(text, "constant ");
+        append_type(text, node->results[0]->type);
+        fer_text_append_char(text, ' ');
+        fer_elements_append(text, node->constant);
+        break;
+    case FER_NODE_REBIND:
+        fer_text_append(text, "rebind ");
+        append_values(text, node->operands, 1);
+        fer_text_append_char(text, ' ');
+        append_dims(text, node->results[0]->type);
+        break;
+    }
+    fer_text_append_char(text, '\n');
+}
+
+static fer_status append_graph(printer *p, const fer_graph *graph, fer_error *error)
+{
+    fer_text *text = &p->text;
+    if (!graph->is_finished)
+        return fer_fail(error, FER_VALUE_ERROR,
+                        "graph '%s' has no outputs yet, so it cannot be printed", graph->name);
+    fer_text_append(text, text->length == 0 ? "graph " : "\ngraph ");
+    append_name(text, graph->name);
+    fer_text_append_char(text, '(');
+    for (size_t i = 0; i < graph->num_inputs; i++) {
+        fer_text_append(text, i == 0 ? "" : ", ");
+        append_value(text, graph->values[i]);
+        fer_text_append(text, ": ");
+        append_type(text, graph->values[i]->type);
+    }
+    fer_text_append(text, graph->num_outputs == 1 ? ") -> " : ") -> (");
+    for (size_t i = 0; i < graph->num_outputs; i++) {
+        fer_text_append(text, i == 0 ? "" : ", ");
+        append_type(text, graph->outputs[i]->type);
+    }
+    fer_text_append(text, graph->num_outputs == 1 ? " {\n" : ") {\n");
+    for (size_t i = 0; i < graph->num_nodes; i++)
+        append_node(p, graph->nodes[i]);
+    fer_text_append(text, graph->num_outputs == 0 ? "  return" : "  return ");
+    append_values(text, graph->outputs, graph->num_outputs);
+    fer_text_append(text, "\n}\n");
+    return FER_OK;
+}
+
+fer_status fer_module_print(const fer_module *module, char **out_text, fer_error *error)
+{
+    *out_text = NULL;
+    printer p = {.text = FER_TEXT_INIT};
+    fer_status status = collect_ops(&p, module, error);
+    if (status != FER_OK)
+        goto done;
+    append_uses(&p);
+    append_ops(&p);
+    for (size_t i = 0; i < module->num_graphs; i++)
+        FER_TRY_DONE(append_graph(&p, module->graphs[i], error));
+    status = fer_text_take(&p.text, out_text, error);
+
+done:
+    for (size_t i = 0; i < p.num_entries; i++)
+        free(p.entries[i].made_name);
+    free(p.entries);
+    fer_names_clear(&p.names);
+    fer_names_clear(&p.by_token);
+    fer_text_free(&p.text);
+    return status;
+}

@@ -1,0 +1,158 @@
+/* Checking a run's inputs: quickly when they are as in the last run, else with all words. */
+#include "base/text.h"
+#include "model/state.h"
+
+#include <stdio.h>
+
+static const fer_value *input_value(const fer_run_state *state, size_t index)
+{
+    return state->schedule->graph->values[index];
+}
+
+static fer_place place_of(const fer_value *input)
+{
+    return (fer_place){.operand = input->name, .expected = fer_type_text(input->type)};
+}
+
+static fer_status check_kind(const fer_run_state *state, size_t index, const fer_tensor *tensor,
+                             fer_error *error)
+{
+    const fer_value *input = input_value(state, index);
+    const char *graph = state->schedule->graph->name;
+    const fer_tensor *expected = &state->tensors[index];
+    fer_place place = place_of(input);
+    if (tensor->dtype != expected->dtype)
+        return fer_fail_at(error, FER_VALUE_ERROR, &place,
+                           "graph '%s': input '%s' has dtype %s, but the graph takes %s", graph,
+                           input->name, fer_dtype_name((fer_dtype)tensor->dtype), place.expected);
+    if (tensor->rank != expected->rank)
+        return fer_fail_at(error, FER_VALUE_ERROR, &place,
+                           "graph '%s': input '%s' has rank %d, but the graph takes rank %d, %s",
+                           graph, input->name, tensor->rank, expected->rank, place.expected);
+    if (tensor->dl.device.device_id != expected->dl.device.device_id)
+        return fer_fail_at(error, FER_VALUE_ERROR, &place,
+                           "graph '%s': input '%s' is on device %d, but the graph runs on device "
+                           "%d; insert an explicit transfer",
+                           graph, input->name, (int)tensor->dl.device.device_id,
+                           (int)expected->dl.device.device_id);
+    return FER_OK;
+}
+
+static fer_status fail_extent(const fer_run_state *state, size_t index, size_t axis, int64_t actual,
+                              int64_t wanted, fer_error *error)
+{
+    const fer_schedule *s = state->schedule;
+    const fer_value *input = input_value(state, index);
+    const fer_axis_rule *rule = &s->input_rules[index][axis];
+    char expected[24], got[24];
+    snprintf(expected, sizeof expected, "%lld", (long long)wanted);
+    snprintf(got, sizeof got, "%lld", (long long)actual);
+    fer_place place = {.operand = input->name,
+                       .has_axis = true,
+                       .axis = (int)axis,
+                       .expected = expected,
+                       .actual = got};
+    if (rule->kind == FER_RULE_STATIC)
+        return fer_fail_at(error, FER_VALUE_ERROR, &place,
+                           "graph '%s': input '%s' axis %zu is %s, but the graph takes %s",
+                           s->graph->name, input->name, axis, got, expected);
+    const fer_symbol *symbol = &s->symbols[rule->symbol];
+    return fer_fail_at(error, FER_VALUE_ERROR, &place,
+                       "graph '%s': input '%s' axis %zu is %s, but %s is %s, bound by input '%s' "
+                       "axis %zu",
+                       s->graph->name, input->name, axis, got, symbol->name, expected,
+                       input_value(state, symbol->input)->name, symbol->axis);
+}
+
+/* Takes over the extents of an input that is what the graph asks for. */
+static fer_status take_extents(fer_run_state *state, size_t index, const fer_tensor *tensor,
+                               fer_error *error)
+{
+    size_t axis;
+    int64_t wanted;
+    FER_TRY(check_kind(state, index, tensor, error));
+    FER_TRY(fer_state_apply_rules(state, state->schedule->input_rules[index], tensor->rank,
+                                  tensor->extents, &axis, &wanted, error));
+    if (axis < tensor->rank)
+        return fail_extent(state, index, axis, tensor->extents[axis], wanted, error);
+    fer_tensor *taken = &state->tensors[index];
+    for (size_t i = 0; i < tensor->rank; i++)
+        taken->extents[i] = tensor->extents[i];
+    taken->num_elements = tensor->num_elements;
+    taken->num_bytes = tensor->num_bytes;
+    return FER_OK;
+}
+
+static bool is_as_before(const fer_tensor *before, const fer_tensor *now)
+{
+    bool is_same = before->dtype == now->dtype && before->rank == now->rank &&
+                   before->dl.device.device_id == now->dl.device.device_id;
+    for (size_t axis = 0; is_same && axis < now->rank; axis++)
+        is_same = before->extents[axis] == now->extents[axis];
+    return is_same;
+}
+
+static bool overlaps(const fer_tensor *a, const fer_tensor *b)
+{
+    uintptr_t x = (uintptr_t)a->dl.data;
+    uintptr_t y = (uintptr_t)b->dl.data;
+    return x < y + b->num_bytes && y < x + a->num_bytes;
+}
+
+/* An input that an op changes in place must be the caller's to change, and no other input's. */
+static fer_status check_changed(const fer_run_state *state, fer_tensor *const *inputs,
+                                size_t num_inputs, size_t index, fer_error *error)
+{
+    const char *graph = state->schedule->graph->name;
+    const char *name = input_value(state, index)->name;
+    fer_place place = {.operand = name};
+    if (inputs[index]->is_read_only)
+        return fer_fail_at(error, FER_VALUE_ERROR, &place,
+                           "graph '%s': input '%s' is read-only, but an op changes it in place",
+                           graph, name);
+    for (size_t i = 0; i < num_inputs; i++)
+        if (i != index && overlaps(inputs[index], inputs[i]))
+            return fer_fail_at(
+                error, FER_VALUE_ERROR, &place,
+                "graph '%s': input '%s' is changed in place, but its memory overlaps "
+                "input '%s'",
+                graph, name, input_value(state, i)->name);
+    return FER_OK;
+}
+
+static fer_status check_all_changed(const fer_run_state *state, fer_tensor *const *inputs,
+                                    size_t num_inputs, fer_error *error)
+{
+    for (size_t i = 0; i < num_inputs; i++)
+        if (state->schedule->slots[i].is_changed)
+            FER_TRY(check_changed(state, inputs, num_inputs, i, error));
+    return FER_OK;
+}
+
+static fer_status fail_count(const fer_graph *graph, size_t num_inputs, fer_error *error)
+{
+    return fer_fail(error, FER_TYPE_ERROR, "graph '%s': expected %zu input%s, got %zu", graph->name,
+                    graph->num_inputs, graph->num_inputs == 1 ? "" : "s", num_inputs);
+}
+
+fer_status fer_state_take_inputs(fer_run_state *state, fer_tensor *const *inputs, size_t num_inputs,
+                                 fer_error *error)
+{
+    const fer_schedule *s = state->schedule;
+    if (num_inputs != s->graph->num_inputs)
+        return fail_count(s->graph, num_inputs, error);
+    for (size_t i = 0; i < num_inputs; i++) {
+        if (inputs[i] == NULL)
+            return fer_fail_at(error, FER_TYPE_ERROR,
+                               &(fer_place){.operand = input_value(state, i)->name},
+                               "graph '%s': input '%s' is NULL, not a tensor", s->graph->name,
+                               input_value(state, i)->name);
+        state->is_planned = state->is_planned && is_as_before(&state->tensors[i], inputs[i]);
+        state->tensors[i].dl.data = inputs[i]->dl.data;
+    }
+    for (size_t i = 0; i < num_inputs && !state->is_planned; i++)
+        FER_TRY(take_extents(state, i, inputs[i], error));
+    if (s->num_changed_inputs > 0)
+        FER_TRY(check_all_changed(state, inputs, num_inputs, error));
+    return FER_OK;
+}

@@ -1,0 +1,228 @@
+"""`ferrule call`, `check --package` and `list`: kernels of a package, files in and out."""
+from support import CommandTest, dense, main, read_npy, read_png, run, write_npy, write_png
+
+PACKAGE = {
+    "downsample.c": """#include <ferrule/kernel.h>
+SIGNATURE(downsample, "(x: f32[n, w, c]) -> f32[n, w // 2, c]");
+
+KERNEL(downsample, OUT(f32, 3, y), IN(f32, 3, x))
+{
+    for (index_t i = 0; i < DIM(y, 0); i++)
+        for (index_t j = 0; j < DIM(y, 1); j++)
+            for (index_t k = 0; k < DIM(y, 2); k++)
+                AT(y, i, j, k) = AT(x, i, 2 * j, k);
+    return OK;
+}
+""",
+    "shift.c": """#include <ferrule/kernel.h>
+SIGNATURE(shift, "<T, by: int = 1>(x: T[*s], up: T[]) -> (more: T[*s], less: T[*s])");
+DTYPE_VAR(T, f32);
+PARAM(int, by, 1);
+
+KERNEL(shift, OUT(T, ANY, more), OUT(T, ANY, less), IN(T, ANY, x), IN(T, 0, up))
+{
+    for (index_t i = 0; i < SIZE(x); i++) {
+        DATA(more)[i] = (T)(DATA(x)[i] + (T)by * *DATA(up));
+        DATA(less)[i] = (T)(DATA(x)[i] - (T)by * *DATA(up));
+    }
+    return OK;
+}
+""",
+    "count.c": """#include <ferrule/kernel.h>
+SIGNATURE(count, "(inout x: i64[n], limit: i64[]) -> ()");
+
+KERNEL(count, INOUT(i64, 1, x), IN(i64, 0, limit))
+{
+    CHECK(*DATA(limit) > 0, "the limit is %lld", (long long)*DATA(limit));
+    for (index_t i = 0; i < DIM(x, 0); i++)
+        AT(x, i) += 1;
+    return OK;
+}
+""",
+    "plain.c": """#include <ferrule/kernel.h>
+
+MAP(inverted, u8, IN(u8, x))
+{
+    return (u8)(255 - x);
+}
+""",
+    "mode.c": """#include <ferrule/kernel.h>
+#include <string.h>
+SIGNATURE(mode, "<name: str = \\"a\\", gain: float = 1.0, on: bool = false>(x: f64[]) -> f64[]");
+PARAM(str, name, "a");
+PARAM(float, gain, 1.0);
+PARAM(bool, on, false);
+
+KERNEL(mode, OUT(f64, 0, y), IN(f64, 0, x))
+{
+    *DATA(y) = *DATA(x) * gain + (on ? 100.0 : 0.0) + (strcmp(name, "b c") == 0 ? 1000.0 : 0.0);
+    return OK;
+}
+""",
+}
+
+
+class Call(CommandTest):
+    def setUp(self):
+        super().setUp()
+        for name, text in PACKAGE.items():
+            self.write(f"package/{name}", text)
+        self.package = self.folder / "package"
+
+    def call(self, *arguments):
+        return self.succeeds("call", "--package", self.package, *arguments)
+
+    def call_fails(self, kind, *arguments, words=()):
+        return self.fails(kind, "call", "--package", self.package, *arguments, words=words)
+
+    def test_arrays_in_and_out(self):
+        x = write_npy(self.folder / "x.npy", "<f4", (2, 4, 1), range(8))
+        y = self.folder / "y.npy"
+        out = self.call("downsample(x: f32[n, w, c]) -> f32[n, w // 2, c]", f"x={x}", "-o", y)
+        self.assertEqual(out, "")
+        self.assertEqual(read_npy(y), ("<f4", (2, 2, 1), [0, 2, 4, 6]))
+
+    def test_a_declared_kernel_needs_only_its_name(self):
+        x = write_npy(self.folder / "x.npy", "<f4", (1, 2, 1), [7, 8])
+        self.assertEqual(dense(self.call("downsample", f"x={x}")), "f32[1,1,1][[[7]]]")
+
+    def test_several_outputs_by_name_and_by_order(self):
+        x = write_npy(self.folder / "x.npy", "<i4", (2,), [10, 20])
+        a, b = self.folder / "a.npy", self.folder / "b.npy"
+        self.call("shift", "--param", "by=3", f"x={x}", "up=2", "-o", a, "-o", b)
+        self.assertEqual(read_npy(a), ("<i4", (2,), [16, 26]))
+        self.assertEqual(read_npy(b), ("<i4", (2,), [4, 14]))
+        self.call("shift", f"x={x}", "up=2", "-o", f"less={a}", "-o", b)
+        self.assertEqual(read_npy(a)[2], [8, 18])
+        self.assertEqual(read_npy(b)[2], [12, 22])
+        printed = self.call("shift", f"x={x}", "up=2", "-o", f"more={a}")
+        self.assertEqual(read_npy(a)[2], [12, 22])
+        self.assertEqual(dense(printed), "less:i32[2][8,18]")
+
+    def test_wrong_outputs(self):
+        x = write_npy(self.folder / "x.npy", "<i4", (1,), [1])
+        arguments = ["shift", f"x={x}", "up=2"]
+        self.call_fails("VALUE", *arguments, "-o", "mor=a.npy", words=["'mor'", "'more'"])
+        self.call_fails("VALUE", *arguments, "-o", "more=a.npy", "-o", "more=b.npy", words=["'more'"])
+        self.call_fails("VALUE", *arguments, *["-o", "a.npy"] * 3, words=["2 results", "3 outputs"])
+        self.call_fails("VALUE", *arguments, "-o", "a.txt", words=["'a.txt'", ".npy", ".png"])
+        self.call_fails("IO", *arguments, "-o", self.folder / "no" / "a.npy", words=["a.npy"])
+
+    def test_inout_operands_come_after_the_results(self):
+        x = write_npy(self.folder / "x.npy", "<i8", (2,), [1, 2])
+        y = self.folder / "y.npy"
+        self.call("count", f"x={x}", "limit=1", "-o", y)
+        self.assertEqual(read_npy(y)[2], [2, 3])
+        self.assertEqual(read_npy(x)[2], [1, 2])
+        self.assertEqual(dense(self.call("count", f"x={x}", "limit=1")), "x:i64[2][2,3]")
+
+    def test_a_failing_kernel(self):
+        x = write_npy(self.folder / "x.npy", "<i8", (1,), [1])
+        self.call_fails("RUNTIME", "count", f"x={x}", "limit=0", words=["count", "the limit is 0"])
+
+    def test_pictures(self):
+        picture = write_png(self.folder / "in.png", 2, 2, 3, range(12))
+        result = self.folder / "out.png"
+        self.call("inverted(x: u8[*s]) -> u8[*s]", f"x={picture}", "-o", result)
+        self.assertEqual(read_png(result), (2, 2, 3, [255 - i for i in range(12)]))
+        # f32 reads as 0..1 and is written so.
+        wide = write_png(self.folder / "wide.png", 1, 4, 1, [0, 51, 102, 255])
+        self.call("downsample", f"x={wide}", "-o", result)
+        self.assertEqual(read_png(result), (1, 2, 1, [0, 102]))
+        values = self.folder / "values.npy"
+        self.call("downsample", f"x={wide}", "-o", values)
+        self.assertEqual([round(v * 255) for v in read_npy(values)[2]], [0, 102])
+
+    def test_parameters_of_every_kind(self):
+        def mode(*params):
+            options = [word for param in params for word in ("--param", param)]
+            return float(self.call(*options, "mode", "x=2").split()[-1])
+        self.assertEqual(mode(), 2)
+        self.assertEqual(mode("gain=2.5"), 5)
+        self.assertEqual(mode("gain=3", "on=true"), 106)
+        self.assertEqual(mode("name=b c"), 1002)
+        self.assertEqual(mode('name="b c"'), 1002)
+        for param, kind in [("gain=x", "TYPE"), ("gain=true", "TYPE"), ("gain=1 2", "VALUE"),
+                            ("on=1", "TYPE"), ("gian=1", "VALUE")]:
+            self.call_fails(kind, "--param", param, "mode", "x=2", words=["mode", param.split("=")[0]])
+
+    def test_numbers(self):
+        x = write_npy(self.folder / "x.npy", "<f4", (1,), [1])
+        self.assertIn("[1.5]", dense(self.call("shift", f"x={x}", "up=0.5")))
+        self.assertIn("[17]", dense(self.call("shift", f"x={x}", "up=0x1p4")))
+        self.call_fails("VALUE", "shift", f"x={x}", "up=true", words=["up"])
+        self.call_fails("VALUE", "shift", f"x={x}", "up=x.txt", words=["'up'", "'x.txt'"])
+        self.call_fails("OVERFLOW", "shift", f"x={x}", "up=99999999999999999999", words=["'up'"])
+        self.call_fails("TYPE", "shift", "x=1", "up=1", words=["'x'"])
+
+    def test_names_of_operands(self):
+        x = write_npy(self.folder / "x.npy", "<f4", (1,), [1])
+        self.call_fails("TYPE", "shift", f"x={x}", words=["shift", "up"])
+        self.call_fails("TYPE", "shift", f"x={x}", "upp=1", "up=1", words=["shift", "upp"])
+        self.call_fails("TYPE", "shift", f"x={x}", f"x={x}", "up=1", words=["shift", "x"])
+
+    def test_files_that_cannot_be_read(self):
+        self.call_fails("IO", "downsample", "x=absent.npy", words=["'x'", "absent.npy"])
+        self.call_fails("IO", "downsample", "x=absent.png", words=["'x'", "absent.png"])
+        bad = self.write("bad.npy", "no array")
+        self.call_fails("VALUE", "downsample", f"x={bad}", words=["bad.npy"])
+
+    def test_shapes_are_checked(self):
+        x = write_npy(self.folder / "x.npy", "<f4", (2,), [1, 2])
+        self.call_fails("VALUE", "downsample", f"x={x}", words=["downsample", "'x'", "rank"])
+
+    def test_what_is_not_there(self):
+        self.call_fails("VALUE", "downsampel", words=["downsampel", "downsample"])
+        self.fails("IO", "call", "--package", self.folder / "none", "f", words=["none"])
+        self.call_fails("VALUE", "inverted", words=["inverted"])
+        self.call_fails("VALUE", "downsample(x: f32[n", words=["column"])
+
+    def test_a_compiler_error_reaches_the_user(self):
+        self.write("package/broken.c", "#include <ferrule/kernel.h>\n"
+                   "KERNEL(broken, OUT(f32, 1, y), IN(f32, 1, x))\n{\n    return undeclared;\n}\n")
+        self.call_fails("COMPILE", "broken(x: f32[n]) -> f32[n]", words=["broken.c:4", "undeclared"])
+
+    def test_check_with_a_package(self):
+        text, token = self.succeeds("check", "--package", self.package, "downsample").splitlines()
+        self.assertEqual(text, "downsample(x: f32[n, w, c]) -> f32[n, w // 2, c]")
+        self.assertRegex(token, r"^downsample#[0-9a-f]{16}$")
+        # A token says where the kernel comes from, a bare declaration has no such place.
+        self.assertNotEqual(self.succeeds("check", text).splitlines()[1], token)
+        self.fails("TYPE", "check", "--package", self.package, "inverted(x: f32[n]) -> f32[n]",
+                   words=["inverted"])
+        self.fails("VALUE", "check", "--package", self.package, "absent(x: f32[n]) -> f32[n]",
+                   words=["absent", str(self.package)])
+
+    def test_list(self):
+        lines = [line.split("\t") for line in self.succeeds("list", self.package).splitlines()]
+        self.assertEqual([place for _, place in lines],
+                         ["count.c:4", "downsample.c:4", "plain.c:3", "mode.c:8", "shift.c:6"])
+        self.assertEqual(lines[1][0], "downsample(x: f32[n, w, c]) -> f32[n, w // 2, c]")
+        self.assertEqual(lines[2][0], "inverted")
+        # What is listed is a declaration that can be used.
+        for declaration, _ in lines:
+            if "(" in declaration:
+                self.succeeds("check", "--package", self.package, declaration)
+        self.fails("IO", "list", self.folder / "none", words=["none"])
+
+    def test_the_standard_package(self):
+        names = {line.split("(")[0].split("<")[0].split("\t")[0]
+                 for line in self.succeeds("list", "std").splitlines()}
+        self.assertLessEqual({"add", "sub", "mul", "div", "exp", "relu", "cast", "sum", "softmax",
+                              "matmul"}, names)
+        x = write_npy(self.folder / "x.npy", "<f4", (2, 2), [1, -2, 3, -4])
+        out = self.succeeds("call", "--package", "std", "relu", f"x={x}")
+        self.assertEqual(dense(out), "f32[2,2][[1,0],[3,0]]")
+
+    def test_paths_that_look_odd(self):
+        folder = self.folder / "-odd 'name' \"é\" $x;"
+        folder.mkdir()
+        (folder / "k.c").write_text(PACKAGE["downsample.c"], encoding="utf-8")
+        x = write_npy(folder / "x=1.npy", "<f4", (1, 2, 1), [5, 6])
+        self.succeeds("call", f"--package={folder}", "downsample", f"x={x}", "-o", folder / "y.npy")
+        self.assertEqual(read_npy(folder / "y.npy")[2], [5])
+        result = run("call", "--package", folder.name, "downsample", f"x={x}", cwd=self.folder)
+        self.assertEqual((result.code, result.err), (0, ""))
+
+
+main()

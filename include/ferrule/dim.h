@@ -8,7 +8,9 @@
  * signature's symbols, and a signature's parameters. `w` in one is not `w` in another.
  *
  * Errors of all arithmetic: ZERO_DIVISION when a divisor is zero; OVERFLOW when a constant or a
- * coefficient of the canonical form leaves int64, or the form has more than 256 terms; MEMORY.
+ * coefficient of the canonical form leaves int64, or the form is too large (more than 256 terms,
+ * more than 100 divisions inside each other, or more than about 16384 characters when it is written
+ * out without `%`, so that no short text stands for endless work); MEMORY.
  */
 #ifndef FERRULE_DIM_H
 #define FERRULE_DIM_H

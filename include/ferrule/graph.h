@@ -1,8 +1,9 @@
 /* Modules and graphs: ops staged once, to be run many times.
  *
- * A fer_module holds graphs by name. Modules and graphs are reference-counted; a graph under
- * construction belongs to one thread, a finished one (fer_graph_output was called) is immutable and
- * may be shared. A fer_value belongs to its graph and lives as long as it; it is never released.
+ * A fer_module holds graphs by name and is reference-counted. A graph belongs to its module and
+ * lives as long as it. A graph under construction and its module belong to one thread; a finished
+ * graph (fer_graph_output was called) is immutable and may be shared. A fer_value belongs to its
+ * graph and lives as long as it; it is never released.
  */
 #ifndef FERRULE_GRAPH_H
 #define FERRULE_GRAPH_H
@@ -71,7 +72,8 @@ FER_API FER_MUST_USE fer_status fer_graph_constant(fer_graph *graph, const fer_t
 
 /* Stages an op: the same checks as a call, on types. Data-dependent dims get a name of the graph's.
  * Refusals as in fer_call; VALUE: a value of another graph; a finished graph; a dim that is false
- * for every size. What only sizes can decide is checked when the graph runs. */
+ * for every size; an inout operand that shares memory with another operand. What only sizes can
+ * decide is checked when the graph runs. `out_results` may be `operands`. */
 FER_API FER_MUST_USE fer_status fer_graph_stage(fer_graph *graph, const fer_op *op,
                                                 fer_value *const *operands, size_t num_operands,
                                                 fer_value **out_results, size_t num_results,

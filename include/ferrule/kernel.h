@@ -43,7 +43,7 @@ typedef double f64;
 /* What a kernel returns when all went well. */
 enum { OK = 0 };
 
-/* ---- Preprocessor helpers: joining, picking, counting, one expansion for each argument ---- */
+/* Preprocessor helpers: joining, picking, counting, one expansion for each argument. */
 
 #define FER_JOIN(a, b) FER_JOIN_(a, b)
 #define FER_JOIN_(a, b) a##b
@@ -53,8 +53,8 @@ enum { OK = 0 };
 #define FER_THIRD_(first, second, third, ...) third
 
 #define FER_COUNT(...)                                                                             \
-    FER_COUNT_(__VA_ARGS__, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7,   \
-               6, 5, 4, 3, 2, 1, ~)
+    FER_COUNT_(__VA_ARGS__, MORE, MORE, MORE, MORE, MORE, MORE, MORE, MORE, 16, 15, 14, 13, 12,    \
+               11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, ~)
 #define FER_COUNT_(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u, v, w, x, count,  \
                    ...)                                                                            \
     count
@@ -77,13 +77,13 @@ enum { OK = 0 };
 #define FER_EACH_14(macro, i, a, ...) macro(i, a) FER_EACH_13(macro, i + 1, __VA_ARGS__)
 #define FER_EACH_15(macro, i, a, ...) macro(i, a) FER_EACH_14(macro, i + 1, __VA_ARGS__)
 #define FER_EACH_16(macro, i, a, ...) macro(i, a) FER_EACH_15(macro, i + 1, __VA_ARGS__)
+#define FER_EACH_MORE(macro, i, ...) fer_more_than_16_results_and_operands
 
 #define FER_UNUSED __attribute__((unused))
 #define FER_INLINE static inline __attribute__((always_inline, unused))
 
-/* ---- Dtypes: what a type is, and one view type for each dtype and rank ---- */
-
-/* X(tag, type, DLPack's code, argument). Both 64-bit integer types of C are i64. */
+/* Dtypes: what a type is, and one view type for each dtype and rank. X(tag, type, DLPack's code,
+ * argument). Both 64-bit integer types of C are i64. */
 #define FER_DTYPES(X, argument)                                                                    \
     X(bool, _Bool, 6, argument)                                                                    \
     X(i8, signed char, 0, argument)                                                                \
@@ -156,7 +156,7 @@ struct fer_no_view; /* the view of a type that is no dtype: never defined */
     type * : (struct fer_view_##tag##_##rank *)0,                                                  \
              const type * : (struct fer_const_view_##tag##_##rank *)0,
 
-/* ---- Views: extents, elements ---- */
+/* What a view tells: extents, elements. */
 
 #define DIM(x, axis) ((x).extent[axis])
 #define RANK(x) ((x).rank)
@@ -197,7 +197,7 @@ struct fer_no_view; /* the view of a type that is no dtype: never defined */
                    int unused;                                                                     \
                })))
 
-/* ---- From the ABI's tensors to views ---- */
+/* From the ABI's tensors to views. */
 
 FER_INLINE void *fer_data(const fer_dl_tensor *tensor)
 {
@@ -236,8 +236,8 @@ FER_INLINE index_t fer_extent_or_1(const fer_dl_tensor *tensor, int axis)
                  .rank = (rank_value) < 0 ? (tensor)->ndim : (rank_value),                         \
                  .extent = {extents}})
 
-/* ---- Results and operands of a KERNEL or SHAPE, operands of a MAP: tuples of role, qualifier of
- * the elements, type, rank and name. Macros with two arguments (i, tuple) are for FER_EACH. ---- */
+/* Results and operands of a KERNEL or SHAPE, operands of a MAP: tuples of role, qualifier of
+ * the elements, type, rank and name. Macros with two arguments (i, tuple) are for FER_EACH. */
 
 #define OUT(type, rank, name) (FER_ABI_RESULT, , type, rank, name)
 #define INOUT(type, rank, name) (FER_ABI_INOUT, , type, rank, name)
@@ -275,17 +275,17 @@ FER_INLINE index_t fer_extent_or_1(const fer_dl_tensor *tensor, int axis)
 /* What can be said against one tensor, in words. */
 #define FER_JUDGE(i, tuple) FER_JUDGE_ tuple
 #define FER_JUDGE_(role, qualifier, type, rank, name)                                              \
-    FER_JUDGE_DTYPE(type, "'" #name "'")                                                           \
+    FER_JUDGE_DTYPE(type, #name)                                                                   \
     _Static_assert(FER_RANK_##rank != FER_RANK_ELEMENT,                                            \
-                   "'" #name "' needs a rank here: IN(dtype, rank, name)");
+                   #name " needs a rank here: IN(dtype, rank, name)");
 #define FER_JUDGE_ELEMENT(i, tuple) FER_JUDGE_ELEMENT_ tuple
 #define FER_JUDGE_ELEMENT_(role, qualifier, type, rank, name)                                      \
-    FER_JUDGE_DTYPE(type, "'" #name "'")                                                           \
+    FER_JUDGE_DTYPE(type, #name)                                                                   \
     _Static_assert((role) == FER_ABI_OPERAND && FER_RANK_##rank == FER_RANK_ELEMENT,               \
-                   "'" #name "': a MAP takes operands without a rank: IN(dtype, name)");
+                   #name " has a rank or a direction, but a MAP only takes IN(dtype, name)");
 #define FER_JUDGE_DTYPE(type, name)                                                                \
     _Static_assert(FER_DTYPE_CODE(type) >= 0,                                                      \
-                   name " is of a type that is no dtype: it can be bool, i8, i16, i32, i64, "      \
+                   name " has a type that is no dtype: it can be bool, i8, i16, i32, i64, "        \
                         "u8, u16, u32, u64, f32 or f64");
 
 /* The places of results add up to 0 + 1 + ... exactly when results come first. */
@@ -296,9 +296,10 @@ FER_INLINE index_t fer_extent_or_1(const fer_dl_tensor *tensor, int axis)
     _Static_assert((twice_sum) == (num_results) * ((num_results)-1),                               \
                    "results (OUT) come before operands (IN and INOUT)");
 #define FER_JUDGE_NO_RESULT(num_results)                                                           \
-    _Static_assert((num_results) == 0, "a SHAPE has no results: it takes the kernel's operands");
+    _Static_assert((num_results) == 0,                                                             \
+                   "a SHAPE has no results: it takes the operands of its kernel");
 
-/* ---- Entries, and the table of them that the shared object exports ---- */
+/* Entries, and the table of them that the shared object exports. */
 
 #if defined(__has_attribute)
 #if __has_attribute(retain)
@@ -327,23 +328,25 @@ __attribute__((weak, visibility("default"))) const fer_abi_table *ferrule_packag
     return &table;
 }
 
-#define FER_RUN_FUNCTION(prefix)                                                                   \
-    static int prefix##_run(fer_context *fer_kernel_context FER_UNUSED,                            \
-                            const fer_dl_tensor *const *fer_tensors)
+/* Names are fer_<what>__<kernel>: two underscores, so that no kernel's name makes one of ours. */
+#define FER_RUN_FUNCTION(what, name)                                                               \
+    static int fer_run_##what##__##name(fer_context *fer_kernel_context FER_UNUSED,                \
+                                        const fer_dl_tensor *const *fer_tensors)
 
-#define FER_ENTRY(prefix, entry_kind, entry_name, text, num, rows)                                 \
-    static const fer_abi_tensor prefix##_tensors[] = {rows};                                       \
-    static const fer_abi_entry prefix##_entry = {.struct_bytes = sizeof(fer_abi_entry),            \
-                                                 .kind = entry_kind,                               \
-                                                 .name = entry_name,                               \
-                                                 .run = prefix##_run,                              \
-                                                 .tensors = prefix##_tensors,                      \
-                                                 .num_tensors = num,                               \
-                                                 .file = __FILE__,                                 \
-                                                 .line = __LINE__,                                 \
-                                                 .signature = text};                               \
-    static const fer_abi_entry *const prefix##_listed                                              \
-        __attribute__((used FER_RETAIN, section("fer_entries"))) = &prefix##_entry;
+#define FER_ENTRY(what, kernel, entry_kind, text, num, rows)                                       \
+    static const fer_abi_tensor fer_tensors_##what##__##kernel[] = {rows};                         \
+    static const fer_abi_entry fer_entry_##what##__##kernel = {                                    \
+        .struct_bytes = sizeof(fer_abi_entry),                                                     \
+        .kind = entry_kind,                                                                        \
+        .name = #kernel,                                                                           \
+        .run = fer_run_##what##__##kernel,                                                         \
+        .tensors = fer_tensors_##what##__##kernel,                                                 \
+        .num_tensors = num,                                                                        \
+        .file = __FILE__,                                                                          \
+        .line = __LINE__,                                                                          \
+        .signature = text};                                                                        \
+    static const fer_abi_entry *const fer_listed_##what##__##kernel                                \
+        __attribute__((used FER_RETAIN, section("fer_entries"))) = &fer_entry_##what##__##kernel;
 
 #ifdef FER_SPECIALISED
 #define FER_WANTED(name) FER_SECOND(FER_WANT_##name, 0)
@@ -351,17 +354,18 @@ __attribute__((weak, visibility("default"))) const fer_abi_table *ferrule_packag
 #define FER_WANTED(name) 1
 #endif
 
-/* A weak name: NULL in the entry of a kernel that has no SIGNATURE in its package. */
-#define FER_DECLARE_SIGNATURE(name)                                                                \
-    extern const char fer_signature_##name[] __attribute__((weak, visibility("hidden")));
+/* A weak name: NULL in the entry of a kernel that has no SIGNATURE in its package. Not hidden: gold
+ * would make the missing one the address of the shared object. */
+#define FER_DECLARE_SIGNATURE(name) extern const char fer_signature__##name[] __attribute__((weak));
 #define FER_SIGNATURE(name, wanted, text) FER_JOIN(FER_SIGNATURE_, wanted)(name, text)
 #define FER_SIGNATURE_0(name, text)                                                                \
     _Static_assert(sizeof("" text) > 1, "the text of a SIGNATURE is empty")
 #define FER_SIGNATURE_1(name, text)                                                                \
     FER_DECLARE_SIGNATURE(name)                                                                    \
-    const char fer_signature_##name[] = #name "" text
+    const char fer_signature__##name[] = #name "" text
 
-/* ---- KERNEL and SHAPE ---- */
+/* KERNEL and SHAPE: the declaration that the author's braces complete, and for a wanted one the
+ * entry before it, whose function makes the views. */
 
 #define FER_KERNEL(name, wanted, ...)                                                              \
     FER_EACH(FER_JUDGE, 0, __VA_ARGS__)                                                            \
@@ -369,37 +373,37 @@ __attribute__((weak, visibility("default"))) const fer_abi_table *ferrule_packag
                     (FER_EACH(FER_RESULT_PLACE, 0, __VA_ARGS__)))                                  \
     FER_JOIN(FER_KERNEL_, wanted)(name, __VA_ARGS__) FER_KERNEL_HEAD(name, __VA_ARGS__)
 #define FER_KERNEL_HEAD(name, ...)                                                                 \
-    static FER_UNUSED int fer_kernel_##name(                                                       \
+    static FER_UNUSED int fer_kernel__##name(                                                      \
         fer_context *fer_kernel_context FER_UNUSED FER_EACH(FER_PARAMETER, 0, __VA_ARGS__))
 #define FER_KERNEL_0(name, ...)
 #define FER_KERNEL_1(name, ...)                                                                    \
     FER_KERNEL_HEAD(name, __VA_ARGS__);                                                            \
-    FER_RUN_FUNCTION(fer_kernel_##name)                                                            \
+    FER_RUN_FUNCTION(kernel, name)                                                                 \
     {                                                                                              \
-        return fer_kernel_##name(fer_kernel_context FER_EACH(FER_ARGUMENT, 0, __VA_ARGS__));       \
+        return fer_kernel__##name(fer_kernel_context FER_EACH(FER_ARGUMENT, 0, __VA_ARGS__));      \
     }                                                                                              \
     FER_DECLARE_SIGNATURE(name)                                                                    \
-    FER_ENTRY(fer_kernel_##name, FER_ABI_KERNEL, #name, fer_signature_##name,                      \
-              FER_COUNT(__VA_ARGS__), FER_UNPACK(FER_EACH(FER_ROW, 0, __VA_ARGS__)))
+    FER_ENTRY(kernel, name, FER_ABI_KERNEL, fer_signature__##name, FER_COUNT(__VA_ARGS__),         \
+              FER_UNPACK(FER_EACH(FER_ROW, 0, __VA_ARGS__)))
 
 #define FER_SHAPE(name, wanted, ...)                                                               \
     FER_EACH(FER_JUDGE, 0, __VA_ARGS__)                                                            \
     FER_JUDGE_NO_RESULT(FER_EACH(FER_IS_RESULT, 0, __VA_ARGS__))                                   \
     FER_JOIN(FER_SHAPE_, wanted)(name, __VA_ARGS__) FER_SHAPE_HEAD(name, __VA_ARGS__)
 #define FER_SHAPE_HEAD(name, ...)                                                                  \
-    static FER_UNUSED int fer_shape_##name(                                                        \
+    static FER_UNUSED int fer_shape__##name(                                                       \
         fer_context *fer_kernel_context FER_UNUSED FER_EACH(FER_CONST_PARAMETER, 0, __VA_ARGS__))
 #define FER_SHAPE_0(name, ...)
 #define FER_SHAPE_1(name, ...)                                                                     \
     FER_SHAPE_HEAD(name, __VA_ARGS__);                                                             \
-    FER_RUN_FUNCTION(fer_shape_##name)                                                             \
+    FER_RUN_FUNCTION(shape, name)                                                                  \
     {                                                                                              \
-        return fer_shape_##name(fer_kernel_context FER_EACH(FER_CONST_ARGUMENT, 0, __VA_ARGS__));  \
+        return fer_shape__##name(fer_kernel_context FER_EACH(FER_CONST_ARGUMENT, 0, __VA_ARGS__)); \
     }                                                                                              \
-    FER_ENTRY(fer_shape_##name, FER_ABI_SHAPE, #name, NULL, FER_COUNT(__VA_ARGS__),                \
+    FER_ENTRY(shape, name, FER_ABI_SHAPE, NULL, FER_COUNT(__VA_ARGS__),                            \
               FER_UNPACK(FER_EACH(FER_ROW, 0, __VA_ARGS__)))
 
-/* ---- MAP ----
+/* MAP.
  *
  * All elements, the last few and a single one too, go through one loop over whole blocks, which is
  * compiled once and never cloned: a vector routine and its scalar twin may differ in the last bit,
@@ -415,21 +419,35 @@ enum { FER_MAX_BLOCK_BYTES = 64 * 8 };
 typedef void (*fer_map_blocks)(index_t num_blocks, void *result, const void *const *operands,
                                const index_t *steps);
 
-/* Fills a block with copies of the first element, then lays the `num_bytes` of `from` over them. By
- * words, since a block that is filled by small stores is slow to load as a vector. */
-static FER_UNUSED const void *fer_fill_block(char *block, size_t block_bytes, const char *from,
-                                             size_t num_bytes, size_t element_bytes)
+typedef uint8_t fer_bytes_1 __attribute__((may_alias));
+typedef uint16_t fer_bytes_2 __attribute__((may_alias));
+typedef uint32_t fer_bytes_4 __attribute__((may_alias));
+typedef uint64_t fer_bytes_8 __attribute__((may_alias));
+
+/* The first `count` elements of `from`, then copies of its first one until the block is full. The
+ * empty asm keeps the second loop plain: it is short, and every file of MAPs has to compile it. */
+#define FER_FILL_BLOCK(element, block, length, from, count)                                        \
+    {                                                                                              \
+        const element first = *(const element *)(from);                                            \
+        for (index_t i = 0; i < (length); i++)                                                     \
+            ((element *)(block))[i] = first;                                                       \
+        for (index_t i = 1; i < (count); i++) {                                                    \
+            ((element *)(block))[i] = ((const element *)(from))[i];                                \
+            __asm__ volatile("");                                                                  \
+        }                                                                                          \
+    }
+
+static FER_UNUSED const void *fer_fill_block(void *block, index_t length, const void *from,
+                                             index_t count, size_t element_bytes)
 {
-    uint64_t word = 0;
-    for (size_t i = 0; i < sizeof word; i++)
-        ((char *)&word)[i] = from[i % element_bytes];
-    for (size_t i = 0; i < block_bytes; i += sizeof word)
-        __builtin_memcpy(block + i, &word, sizeof word);
-    size_t i = 0;
-    for (; i + sizeof word <= num_bytes; i += sizeof word)
-        __builtin_memcpy(block + i, from + i, sizeof word);
-    for (; i < num_bytes; i++)
-        block[i] = from[i];
+    if (element_bytes == 8)
+        FER_FILL_BLOCK(fer_bytes_8, block, length, from, count)
+    else if (element_bytes == 4)
+        FER_FILL_BLOCK(fer_bytes_4, block, length, from, count)
+    else if (element_bytes == 2)
+        FER_FILL_BLOCK(fer_bytes_2, block, length, from, count)
+    else
+        FER_FILL_BLOCK(fer_bytes_1, block, length, from, count)
     return block;
 }
 
@@ -450,8 +468,8 @@ static FER_UNUSED int fer_run_map(const fer_dl_tensor *const *tensors, int num_o
         operands[i] = fer_data(tensors[i + 1]);
         steps[i] = is_scalar ? 0 : block;
         if (is_scalar || size < block)
-            operands[i] = fer_fill_block(filled[i], (size_t)block * bytes, operands[i],
-                                         is_scalar ? bytes : (size_t)size * bytes, bytes);
+            operands[i] =
+                fer_fill_block(filled[i], block, operands[i], is_scalar ? 1 : size, bytes);
     }
     if (size < block) {
         run_blocks(1, filled[num_operands], operands, steps);
@@ -490,7 +508,7 @@ struct fer_a_MAP_cannot_fail;
     FER_EACH(FER_JUDGE_ELEMENT, 0, __VA_ARGS__)                                                    \
     FER_JOIN(FER_MAP_, wanted)(name, result, __VA_ARGS__) FER_MAP_HEAD(name, result, __VA_ARGS__)
 #define FER_MAP_HEAD(name, result, ...)                                                            \
-    FER_INLINE result fer_map_##name(                                                              \
+    FER_INLINE result fer_map__##name(                                                             \
         struct fer_a_MAP_cannot_fail *fer_kernel_context FER_UNUSED FER_EACH(FER_MAP_PARAMETER, 0, \
                                                                              __VA_ARGS__))
 #define FER_MAP_0(name, result, ...)
@@ -505,7 +523,7 @@ struct fer_a_MAP_cannot_fail;
  * one block another code than many. */
 #define FER_MAP_1(name, result, ...)                                                               \
     FER_MAP_HEAD(name, result, __VA_ARGS__);                                                       \
-    static __attribute__((FER_NOIPA)) void fer_map_##name##_loop(                                  \
+    static __attribute__((FER_NOIPA)) void fer_loop__##name(                                       \
         index_t fer_num_blocks,                                                                    \
         result *restrict fer_result FER_EACH(FER_BLOCK_PARAMETER, 0, __VA_ARGS__))                 \
     {                                                                                              \
@@ -513,30 +531,28 @@ struct fer_a_MAP_cannot_fail;
             FER_NO_UNROLL                                                                          \
             for (int fer_i = 0; fer_i < FER_BLOCK_OF(result); fer_i++)                             \
                 fer_result[fer_i] =                                                                \
-                    fer_map_##name(NULL FER_EACH(FER_BLOCK_ELEMENT, 0, __VA_ARGS__));              \
+                    fer_map__##name(NULL FER_EACH(FER_BLOCK_ELEMENT, 0, __VA_ARGS__));             \
             fer_result += FER_BLOCK_OF(result);                                                    \
             FER_EACH(FER_BLOCK_ADVANCE, 0, __VA_ARGS__)                                            \
             __asm__ volatile("");                                                                  \
         }                                                                                          \
     }                                                                                              \
-    static void fer_map_##name##_blocks(index_t fer_num_blocks, void *fer_result,                  \
-                                        const void *const *fer_operands, const index_t *fer_steps) \
+    static void fer_blocks__##name(index_t fer_num_blocks, void *fer_result,                       \
+                                   const void *const *fer_operands, const index_t *fer_steps)      \
     {                                                                                              \
-        fer_map_##name##_loop(fer_num_blocks,                                                      \
-                              fer_result FER_EACH(FER_BLOCK_ARGUMENT, 0, __VA_ARGS__));            \
+        fer_loop__##name(fer_num_blocks, fer_result FER_EACH(FER_BLOCK_ARGUMENT, 0, __VA_ARGS__)); \
     }                                                                                              \
-    FER_RUN_FUNCTION(fer_map_##name)                                                               \
+    FER_RUN_FUNCTION(map, name)                                                                    \
     {                                                                                              \
         return fer_run_map(fer_tensors, FER_COUNT(__VA_ARGS__), FER_BLOCK_OF(result),              \
-                           fer_map_##name##_blocks);                                               \
+                           fer_blocks__##name);                                                    \
     }                                                                                              \
     FER_DECLARE_SIGNATURE(name)                                                                    \
-    FER_ENTRY(fer_map_##name, FER_ABI_MAP, #name, fer_signature_##name,                            \
-              1 + FER_COUNT(__VA_ARGS__),                                                          \
+    FER_ENTRY(map, name, FER_ABI_MAP, fer_signature__##name, 1 + FER_COUNT(__VA_ARGS__),           \
               FER_UNPACK(FER_ROW_(FER_ABI_RESULT, , result, ANY, result)                           \
                              FER_EACH(FER_ROW, 0, __VA_ARGS__)))
 
-/* ---- Values that the declaration gives ---- */
+/* Values that the declaration gives. */
 
 #define FER_TYPE_int const int64_t
 #define FER_TYPE_float const double
@@ -557,7 +573,7 @@ struct fer_a_MAP_cannot_fail;
     FER_THIRD(FER_VALUE_##name, FER_PARAM_GIVEN, FER_PARAM_OPEN)(kind, name, default_value)
 #define FER_DTYPE_VAR(name, default_dtype) typedef FER_SECOND(FER_DTYPE_##name, default_dtype) name
 
-/* ---- The author's words ---- */
+/* The author's words. */
 
 #ifdef FER_DESCRIBE
 #define KERNEL(name, ...) FER_FOUND kernel name
@@ -583,13 +599,17 @@ struct fer_a_MAP_cannot_fail;
 /* In a SHAPE, where the extent of a data-dependent dim goes. */
 #define EXTENT(name) (*fer_kernel_context->extent(fer_kernel_context, #name))
 
-typedef int (*fer_fail_function)(fer_context *context, const char *file, int line,
-                                 const char *format, ...) __attribute__((format(printf, 4, 5)));
+/* Never called: there for the compiler to check formats. */
+static FER_UNUSED __attribute__((format(printf, 1, 2))) int fer_format(const char *format, ...)
+{
+    (void)format;
+    return 0;
+}
 
 /* Leaves the KERNEL or SHAPE with a message for the caller, in printf's format. */
 #define FAIL(...)                                                                                  \
-    return ((fer_fail_function)fer_kernel_context->fail)(fer_kernel_context, __FILE__, __LINE__,   \
-                                                         __VA_ARGS__)
+    return ((void)(0 && fer_format(__VA_ARGS__)),                                                  \
+            fer_kernel_context->fail(fer_kernel_context, __FILE__, __LINE__, __VA_ARGS__))
 #define CHECK(condition, ...)                                                                      \
     do {                                                                                           \
         if (!(condition))                                                                          \

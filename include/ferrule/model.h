@@ -14,7 +14,9 @@ extern "C" {
 typedef struct fer_model fer_model;
 
 /* `executor` is "interpret", or NULL for $FERRULE_EXECUTOR, else the default. VALUE: an unknown
- * name (lists the choices); a graph without outputs. COMPILE: a kernel for the staged dtypes. */
+ * name (lists the choices); a graph that is not finished, or gives and changes nothing; an op that
+ * is a signature without a kernel. COMPILE: a kernel for the staged dtypes. UNSUPPORTED: values on
+ * several devices. */
 FER_API FER_MUST_USE fer_status fer_model_create(const fer_graph *graph, const char *executor,
                                                  fer_model **out_model, fer_error *error);
 FER_API fer_model *fer_model_retain(const fer_model *model);
@@ -22,7 +24,8 @@ FER_API void fer_model_release(fer_model *model); /* NULL-safe */
 
 /* Runs the graph. Inputs are borrowed; outputs are new tensors that the caller releases, one for
  * each output of the graph. Before anything runs: TYPE, the number of inputs or outputs; VALUE, an
- * input's dtype, rank, static dims, repeated symbols (the message names graph, input and axis).
+ * input's dtype, rank, device, static dims, repeated symbols (the message names graph, input and
+ * axis); an input that an inout operand changes, and that is read-only or overlaps another input.
  * While it runs: RUNTIME, a kernel that failed (names graph and op), a rebind that is false; VALUE,
  * OVERFLOW, ZERO_DIVISION, a dim or condition that only sizes decide; MEMORY. After an error no
  * output is published. */

@@ -12,13 +12,13 @@ static inline bool fer_count_elements(const int64_t *extents, size_t rank, int64
 {
     int64_t count = 1;
     bool has_overflowed = false;
-    for (size_t i = 0; i < rank; i++) {
-        if (extents[i] == 0) {
-            *out_count = 0;
-            return true;
-        }
+    for (size_t i = 0; i < rank; i++)
         has_overflowed |= __builtin_mul_overflow(count, extents[i], &count);
-    }
+    for (size_t i = 0; has_overflowed && i < rank; i++)
+        if (extents[i] == 0) {
+            count = 0;
+            has_overflowed = false;
+        }
     *out_count = count;
     return !has_overflowed;
 }

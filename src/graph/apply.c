@@ -275,11 +275,9 @@ done:
     return status;
 }
 
-fer_status fer_apply(const fer_op *op, const fer_argument *arguments, size_t num_arguments,
-                     fer_argument *out_results, size_t num_results, fer_error *error)
+static fer_status apply(const fer_op *op, const fer_argument *arguments, size_t num_arguments,
+                        fer_argument *out_results, size_t num_results, fer_error *error)
 {
-    for (size_t i = 0; i < num_results; i++)
-        out_results[i] = (fer_argument){.kind = FER_ARGUMENT_OTHER};
     if (num_results != op->num_results)
         return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = op->name},
                            "%s: expected room for %zu result%s, got %zu", op->name, op->num_results,
@@ -303,4 +301,14 @@ fer_status fer_apply(const fer_op *op, const fer_argument *arguments, size_t num
     for (size_t i = 0; i < num_results; i++)
         out_results[i] = (fer_argument){.kind = FER_ARGUMENT_VALUE, .as.value = values[i]};
     return FER_OK;
+}
+
+/* Results are cleared last: a chain of calls may use one variable for both. */
+fer_status fer_apply(const fer_op *op, const fer_argument *arguments, size_t num_arguments,
+                     fer_argument *out_results, size_t num_results, fer_error *error)
+{
+    fer_status status = apply(op, arguments, num_arguments, out_results, num_results, error);
+    for (size_t i = 0; status != FER_OK && i < num_results; i++)
+        out_results[i] = (fer_argument){.kind = FER_ARGUMENT_OTHER};
+    return status;
 }

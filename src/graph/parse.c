@@ -1,8 +1,8 @@
 /* Programs: the lines outside of graphs, and what they declare. */
 #include "signature/parse.h"
-#include "types/expression.h"
 #include "base/path.h"
 #include "graph/text.h"
+#include "types/expression.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,9 @@ fer_status fer_program_locate(const fer_program_reader *reader, const fer_token 
     size_t length = strlen(source);
     if (status == FER_OK || error == NULL || error->message == NULL)
         return status;
-    bool has_place = strncmp(error->message, source, length) == 0 && error->message[length] == ':';
-    if (has_place)
+    const char *rest = error->message + length;
+    if (strncmp(error->message, source, length) == 0 && rest[0] == ':' && rest[1] >= '1' &&
+        rest[1] <= '9')
         return status;
     return fer_error_prepend(error, status, "%s:%zu:%zu: ", source, token->line, token->column);
 }

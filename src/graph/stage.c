@@ -110,12 +110,10 @@ static fer_status infer(const fer_op *op, fer_value *const *operands, fer_unific
     return fer_unify(op->signature, types, op->num_operands, out, error);
 }
 
-fer_status fer_graph_stage(fer_graph *graph, const fer_op *op, fer_value *const *operands,
-                           size_t num_operands, fer_value **out_results, size_t num_results,
-                           fer_error *error)
+static fer_status stage(fer_graph *graph, const fer_op *op, fer_value *const *operands,
+                        size_t num_operands, fer_value **out_results, size_t num_results,
+                        fer_error *error)
 {
-    for (size_t i = 0; i < num_results; i++)
-        out_results[i] = NULL;
     FER_TRY(fer_graph_require_open(graph, error));
     FER_TRY(check_operands(graph, op, operands, num_operands, error));
     if (num_results != op->num_results)
@@ -141,4 +139,15 @@ fer_status fer_graph_stage(fer_graph *graph, const fer_op *op, fer_value *const 
     if (num_results > 0)
         memcpy(out_results, node->results, num_results * sizeof *out_results);
     return FER_OK;
+}
+
+/* Results are cleared last: a chain of ops may be staged with one variable for both. */
+fer_status fer_graph_stage(fer_graph *graph, const fer_op *op, fer_value *const *operands,
+                           size_t num_operands, fer_value **out_results, size_t num_results,
+                           fer_error *error)
+{
+    fer_status status = stage(graph, op, operands, num_operands, out_results, num_results, error);
+    for (size_t i = 0; status != FER_OK && i < num_results; i++)
+        out_results[i] = NULL;
+    return status;
 }

@@ -79,7 +79,8 @@ static fer_status run(fer_run_state *state, fer_error *error)
     if (!state->is_planned)
         FER_TRY(fer_state_plan(state, error));
     FER_TRY(allocate_outputs(state, error));
-    copy_constants(state);
+    if (state->schedule->num_copies > 0)
+        copy_constants(state);
     FER_TRY(run_steps(state, error));
     return copy_outputs(state, error);
 }

@@ -299,6 +299,7 @@ static fer_status plan_blocks(fer_schedule *s, fer_error *error)
         if (s->slots[i].storage == FER_STORAGE_CONSTANT && s->slots[i].is_changed) {
             s->slots[i].storage = FER_STORAGE_COPY;
             s->slots[i].index = lists[0].num_made++;
+            s->num_copies++;
         }
     s->num_static_blocks = lists[0].num_made;
     s->num_blocks = lists[0].num_made + lists[1].num_made;

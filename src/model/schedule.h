@@ -72,6 +72,7 @@ typedef struct fer_schedule {
     size_t num_steps;
     size_t num_arguments;
     size_t num_changed_inputs;
+    size_t num_copies;        /* slots of FER_STORAGE_COPY */
     size_t num_static_blocks; /* these come first */
     size_t num_blocks;
     fer_output_plan *outputs;

@@ -212,17 +212,22 @@ bind_slowly(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
     return status;
 }
 
+static inline bool has_dtypes(const fer_plan *plan, fer_tensor *const *operands)
+{
+    for (size_t i = 0; i < plan->num_operands; i++)
+        if (operands[i] == NULL || operands[i]->dtype != plan->operands[i].dtype)
+            return false;
+    return true;
+}
+
 static inline const fer_specialisation *find(const fer_op *op, fer_tensor *const *operands,
                                              size_t num_operands)
 {
     if (num_operands != op->num_operands)
         return NULL;
-    for (size_t i = 0; i < num_operands; i++)
-        if (operands[i] == NULL)
-            return NULL;
     const fer_specialisation *found =
         atomic_load_explicit(&op->specialisations, memory_order_acquire);
-    while (found != NULL && !fer_plan_has_dtypes(&found->plan, operands))
+    while (found != NULL && !has_dtypes(&found->plan, operands))
         found = found->next;
     return found;
 }
@@ -328,18 +333,52 @@ fail_result(const fer_op *op, size_t index, fer_error *error, const char *format
     return status;
 }
 
-static fer_status check_result(const fer_op *op, const fer_plan *plan, const fer_bound *bound,
-                               fer_tensor *const *operands, fer_tensor *const *results,
-                               size_t index, fer_error *error)
+static inline bool has_extents(const fer_tensor *tensor, const fer_extents *expected)
+{
+    if (tensor->rank != expected->rank)
+        return false;
+    for (size_t i = 0; i < expected->rank; i++)
+        if (tensor->extents[i] != expected->extents[i])
+            return false;
+    return true;
+}
+
+static inline bool has_result_type(const fer_plan *plan, const fer_bound *bound,
+                                   const fer_tensor *result, size_t index)
+{
+    return result->dtype == plan->results[index].dtype &&
+           has_extents(result, &bound->results[index]);
+}
+
+static inline bool accepts_result(const fer_plan *plan, const fer_bound *bound,
+                                  fer_tensor *const *operands, fer_tensor *const *results,
+                                  size_t index)
 {
     const fer_tensor *result = results[index];
-    const fer_extents *expected = &bound->results[index];
+    if (result == NULL || result->is_read_only || !has_result_type(plan, bound, result, index) ||
+        result->dl.device.device_id != bound->device)
+        return false;
+    for (size_t i = 0; i < plan->num_operands; i++)
+        if (overlaps(result, operands[i]))
+            return false;
+    for (size_t i = 0; i < index; i++)
+        if (overlaps(result, results[i]))
+            return false;
+    return true;
+}
+
+/* Says what accepts_result found. */
+static __attribute__((noinline, cold)) fer_status
+explain_result(const fer_op *op, const fer_plan *plan, const fer_bound *bound,
+               fer_tensor *const *operands, fer_tensor *const *results, size_t index,
+               fer_error *error)
+{
+    const fer_tensor *result = results[index];
     if (result == NULL)
         return fail_result(op, index, error, "is NULL");
-    if (result->dtype != plan->results[index].dtype || result->rank != expected->rank ||
-        memcmp(result->extents, expected->extents, expected->rank * sizeof(int64_t)) != 0)
-        return fail_result_type(op, index, (fer_dtype)plan->results[index].dtype, expected, result,
-                                error);
+    if (!has_result_type(plan, bound, result, index))
+        return fail_result_type(op, index, (fer_dtype)plan->results[index].dtype,
+                                &bound->results[index], result, error);
     if (result->is_read_only)
         return fail_result(op, index, error, "is read-only");
     if (result->dl.device.device_id != bound->device)
@@ -350,10 +389,10 @@ static fer_status check_result(const fer_op *op, const fer_plan *plan, const fer
     for (size_t i = 0; i < plan->num_operands; i++)
         if (overlaps(result, operands[i]))
             return fail_result(op, index, error, "overlaps operand '%s'", operand_name(op, i));
-    for (size_t i = 0; i < index; i++)
-        if (overlaps(result, results[i]))
-            return fail_result(op, index, error, "overlaps the one for result %zu", i);
-    return FER_OK;
+    size_t other = 0;
+    while (!overlaps(result, results[other]))
+        other++;
+    return fail_result(op, index, error, "overlaps the one for result %zu", other);
 }
 
 /* --- Calling -------------------------------------------------------------------------------------
@@ -402,7 +441,8 @@ fer_status fer_call_into(const fer_op *op, fer_tensor *const *operands, size_t n
     fer_bound bound;
     FER_TRY(prepare(op, operands, num_operands, num_results, &specialisation, &bound, error));
     for (size_t i = 0; i < num_results; i++)
-        FER_TRY(check_result(op, &specialisation->plan, &bound, operands, results, i, error));
+        if (!accepts_result(&specialisation->plan, &bound, operands, results, i))
+            return explain_result(op, &specialisation->plan, &bound, operands, results, i, error);
     return run_on(specialisation, operands, results, error);
 }
 
@@ -429,7 +469,8 @@ fer_status fer_call(const fer_op *op, fer_tensor *const *operands, size_t num_op
         results[num_made] = result;
     }
     FER_TRY_DONE(run_on(specialisation, operands, results, error));
-    memcpy(out_results, results, num_results * sizeof *results);
+    for (size_t i = 0; i < num_results; i++)
+        out_results[i] = results[i];
     num_made = 0;
 
 done:

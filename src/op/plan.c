@@ -258,6 +258,7 @@ static fer_status plan_result(const builder *b, size_t index, fer_result_plan *o
         .dtype = (uint8_t)dtype,
         .num_axes = (uint8_t)type->num_axes,
         .element_bytes = (uint8_t)fer_dtype_bytes(dtype),
+        .is_simple = true,
     };
     for (size_t i = 0; i < type->num_axes; i++) {
         const fer_axis *declared = &type->axes[i];
@@ -276,6 +277,8 @@ static fer_status plan_result(const builder *b, size_t index, fer_result_plan *o
             axis->kind = FER_EXTENT_PROGRAM;
             FER_TRY(compile_dim(b->plan, declared->dim, &axis->program, error));
         }
+        out->is_simple &=
+            axis->kind == FER_EXTENT_SLOT || (axis->kind == FER_EXTENT_STATIC && axis->value >= 0);
     }
     return FER_OK;
 }
@@ -350,21 +353,40 @@ static bool bind_run(const fer_operand_plan *plan, const fer_tensor *operand, fe
     return memcmp(bound->runs[plan->run_slot].extents, extents, length * sizeof *extents) == 0;
 }
 
-static inline bool bind_operand(const fer_operand_plan *plan, const fer_tensor *operand,
-                                fer_bound *bound)
+static inline bool fits(const fer_step *step, int64_t extent, int64_t *slots)
 {
-    if (operand->rank != plan->num_steps && !(plan->has_run && operand->rank > plan->num_steps))
+    if (step->kind == FER_STEP_BIND)
+        slots[step->slot] = extent;
+    else if (extent != (step->kind == FER_STEP_MATCH ? slots[step->slot] : step->value))
+        return false;
+    return true;
+}
+
+static bool bind_operand_with_run(const fer_operand_plan *plan, const fer_tensor *operand,
+                                  fer_bound *bound)
+{
+    if (operand->rank < plan->num_steps)
         return false;
     for (size_t i = 0; i < plan->num_steps; i++) {
         const fer_step *step = &plan->steps[i];
         int axis = step->axis < 0 ? operand->rank + step->axis : step->axis;
-        int64_t extent = operand->extents[axis];
-        if (step->kind == FER_STEP_BIND)
-            bound->slots[step->slot] = extent;
-        else if (extent != (step->kind == FER_STEP_MATCH ? bound->slots[step->slot] : step->value))
+        if (!fits(step, operand->extents[axis], bound->slots))
             return false;
     }
-    return !plan->has_run || bind_run(plan, operand, bound);
+    return bind_run(plan, operand, bound);
+}
+
+static inline bool bind_operand(const fer_operand_plan *plan, const fer_tensor *operand,
+                                fer_bound *bound)
+{
+    if (plan->has_run)
+        return bind_operand_with_run(plan, operand, bound);
+    if (operand->rank != plan->num_steps)
+        return false;
+    for (size_t i = 0; i < plan->num_steps; i++)
+        if (!fits(&plan->steps[i], operand->extents[i], bound->slots))
+            return false;
+    return true;
 }
 
 static bool compare(int64_t left, fer_comparison comparison, int64_t right)
@@ -395,6 +417,94 @@ static bool holds(const fer_plan *plan, const fer_condition_plan *condition, con
            compare(left, condition->comparison, right);
 }
 
+/* --- Results -------------------------------------------------------------------------------------
+ */
+
+/* The extents of any axis (several for a run); false when one is negative or there are too many. */
+static bool extend(const fer_plan *plan, const fer_result_axis *axis, const int64_t *open,
+                   const fer_bound *bound, fer_extents *out)
+{
+    const int64_t *extents = &axis->value;
+    int64_t extent;
+    size_t length = 1;
+    if (axis->kind == FER_EXTENT_RUN) {
+        extents = bound->runs[axis->slot].extents;
+        length = bound->runs[axis->slot].length;
+    } else if (axis->kind == FER_EXTENT_OPEN) {
+        extents = &open[axis->slot];
+    } else if (axis->kind == FER_EXTENT_SLOT) {
+        extent = bound->slots[axis->slot] >> axis->shift;
+        extents = &extent;
+    } else if (axis->kind == FER_EXTENT_PROGRAM) {
+        if (!evaluate(plan, &axis->program, bound->slots, &extent))
+            return false;
+        extents = &extent;
+    }
+    if (out->rank + length > FER_MAX_RANK)
+        return false;
+    for (size_t i = 0; i < length; i++) {
+        if (extents[i] < 0)
+            return false;
+        out->extents[out->rank++] = extents[i];
+    }
+    return true;
+}
+
+static bool measure_any(const fer_plan *plan, const fer_result_plan *result, const int64_t *open,
+                        const fer_bound *bound, fer_extents *out)
+{
+    int64_t num_bytes;
+    out->rank = 0;
+    for (size_t axis = 0; axis < result->num_axes; axis++)
+        if (!extend(plan, &result->axes[axis], open, bound, out))
+            return false;
+    if (!fer_count_elements(out->extents, out->rank, &out->num_elements) ||
+        __builtin_mul_overflow(out->num_elements, (int64_t)result->element_bytes, &num_bytes))
+        return false;
+    out->num_bytes = (size_t)num_bytes;
+    return true;
+}
+
+/* Results whose axes are all slots or numbers need no check but the last, of their size; where that
+ * overflows, the general way finds out whether an extent of zero makes it good. */
+static inline bool measure_simple(const fer_result_plan *result, const fer_bound *bound,
+                                  fer_extents *out)
+{
+    int64_t num_elements = 1;
+    int64_t num_bytes;
+    bool has_overflowed = false;
+    for (size_t i = 0; i < result->num_axes; i++) {
+        const fer_result_axis *axis = &result->axes[i];
+        int64_t extent =
+            axis->kind == FER_EXTENT_SLOT ? bound->slots[axis->slot] >> axis->shift : axis->value;
+        out->extents[i] = extent;
+        has_overflowed |= __builtin_mul_overflow(num_elements, extent, &num_elements);
+    }
+    has_overflowed |=
+        __builtin_mul_overflow(num_elements, (int64_t)result->element_bytes, &num_bytes);
+    out->rank = result->num_axes;
+    out->num_elements = num_elements;
+    out->num_bytes = (size_t)num_bytes;
+    return !has_overflowed;
+}
+
+static inline bool measure(const fer_plan *plan, const int64_t *open, fer_bound *bound)
+{
+    for (size_t i = 0; i < plan->num_results; i++) {
+        const fer_result_plan *result = &plan->results[i];
+        fer_extents *out = &bound->results[i];
+        if (!(result->is_simple && measure_simple(result, bound, out)) &&
+            !measure_any(plan, result, open, bound, out))
+            return false;
+    }
+    return true;
+}
+
+bool fer_plan_results(const fer_plan *plan, const int64_t *open, fer_bound *bound)
+{
+    return measure(plan, open, bound);
+}
+
 bool fer_plan_bind(const fer_plan *plan, fer_tensor *const *operands, fer_bound *bound)
 {
     bound->device = operands[0]->dl.device.device_id;
@@ -405,51 +515,5 @@ bool fer_plan_bind(const fer_plan *plan, fer_tensor *const *operands, fer_bound 
     for (size_t i = 0; i < plan->num_conditions; i++)
         if (!holds(plan, &plan->conditions[i], bound->slots))
             return false;
-    return plan->num_open > 0 || fer_plan_results(plan, NULL, bound);
-}
-
-/* The extents of one axis (several for a run); false when one is negative or there are too many. */
-static bool extend(const fer_plan *plan, const fer_result_axis *axis, const int64_t *open,
-                   const fer_bound *bound, fer_extents *out)
-{
-    if (axis->kind == FER_EXTENT_RUN) {
-        size_t length = bound->runs[axis->slot].length;
-        if (out->rank + length > FER_MAX_RANK)
-            return false;
-        memcpy(out->extents + out->rank, bound->runs[axis->slot].extents,
-               length * sizeof *out->extents);
-        out->rank += length;
-        return true;
-    }
-    int64_t extent;
-    if (axis->kind == FER_EXTENT_SLOT)
-        extent = bound->slots[axis->slot] >> axis->shift;
-    else if (axis->kind == FER_EXTENT_STATIC)
-        extent = axis->value;
-    else if (axis->kind == FER_EXTENT_OPEN)
-        extent = open[axis->slot];
-    else if (!evaluate(plan, &axis->program, bound->slots, &extent))
-        return false;
-    if (extent < 0 || out->rank == FER_MAX_RANK)
-        return false;
-    out->extents[out->rank++] = extent;
-    return true;
-}
-
-bool fer_plan_results(const fer_plan *plan, const int64_t *open, fer_bound *bound)
-{
-    for (size_t i = 0; i < plan->num_results; i++) {
-        const fer_result_plan *result = &plan->results[i];
-        fer_extents *out = &bound->results[i];
-        out->rank = 0;
-        for (size_t axis = 0; axis < result->num_axes; axis++)
-            if (!extend(plan, &result->axes[axis], open, bound, out))
-                return false;
-        int64_t num_bytes;
-        if (!fer_count_elements(out->extents, out->rank, &out->num_elements) ||
-            __builtin_mul_overflow(out->num_elements, (int64_t)result->element_bytes, &num_bytes))
-            return false;
-        out->num_bytes = (size_t)num_bytes;
-    }
-    return true;
+    return plan->num_open > 0 || measure(plan, NULL, bound);
 }

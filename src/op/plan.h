@@ -61,6 +61,7 @@ typedef struct fer_result_plan {
     uint8_t dtype;
     uint8_t num_axes;
     uint8_t element_bytes;
+    bool is_simple; /* every axis is a slot, or a number that is not negative */
     fer_result_axis axes[FER_MAX_RANK];
 } fer_result_plan;
 
@@ -106,15 +107,6 @@ typedef struct fer_bound {
 fer_status fer_plan_create(const fer_signature *signature, const fer_dtype *var_dtypes,
                            fer_plan *out_plan, fer_error *error);
 void fer_plan_clear(fer_plan *plan);
-
-/* Whether operands, none of them NULL, have the dtypes of the plan. */
-static inline bool fer_plan_has_dtypes(const fer_plan *plan, fer_tensor *const *operands)
-{
-    for (size_t i = 0; i < plan->num_operands; i++)
-        if (operands[i]->dtype != plan->operands[i].dtype)
-            return false;
-    return true;
-}
 
 /* Checks ranks, extents, devices and conditions, and fills `bound`, results included. With
  * data-dependent dims the results come later, from fer_plan_results. False: something does not

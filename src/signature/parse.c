@@ -25,8 +25,6 @@ typedef struct hint {
 
 /* What other languages have after a dim or a condition. */
 static const hint OPERATOR_HINTS[] = {
-    {"/", "'/' is no operator of dims; '//' divides and floors"},
-    {"**", "'**' is no operator of dims; write a power as a product, n * n"},
     {"=", "'=' is no comparison; write '=='"},
     {"and", "conditions are listed with ',', not with 'and'"},
     {"or", "conditions are listed with ',' and must all hold; there is no 'or'"},
@@ -83,12 +81,7 @@ static fer_status take_name(parser *p, const char *what, const char **out_name, 
     return FER_OK;
 }
 
-static int short_length(const fer_token *token)
-{
-    return token->length > 60 ? 60 : (int)token->length;
-}
-
-static fer_status fail_dtype(parser *p, fer_error *error)
+static fer_status fail_dtype(parser *p, const char *advice, fer_error *error)
 {
     const fer_token *token = &p->lexer->token;
     const char *names[FER_NUM_DTYPES];
@@ -99,17 +92,17 @@ static fer_status fail_dtype(parser *p, fer_error *error)
     if (name == NULL)
         return fer_fail_memory(error);
     const char *near = fer_near_name(name, names, num_names);
+    int length = token->length > 60 ? 60 : (int)token->length;
     if (near != NULL)
         return fer_lexer_fail(p->lexer, token, FER_TYPE_ERROR, error,
-                              "unknown dtype '%.*s'; did you mean '%s'?", short_length(token),
-                              token->start, near);
-    return fer_lexer_fail(p->lexer, token, FER_TYPE_ERROR, error,
-                          "unknown dtype '%.*s'; a dtype variable is declared before the "
-                          "operands, in '<' and '>'",
-                          short_length(token), token->start);
+                              "unknown dtype '%.*s'; did you mean '%s'?", length, token->start,
+                              near);
+    return fer_lexer_fail(p->lexer, token, FER_TYPE_ERROR, error, "unknown dtype '%.*s'; %s",
+                          length, token->start, advice);
 }
 
-static fer_status parse_dtype(parser *p, fer_dtype *out_dtype, fer_error *error)
+/* `advice` is for whoever wrote a name that is no dtype. */
+static fer_status parse_dtype(parser *p, const char *advice, fer_dtype *out_dtype, fer_error *error)
 {
     const fer_token *token = &p->lexer->token;
     if (token->kind != FER_TOKEN_NAME)
@@ -118,7 +111,7 @@ static fer_status parse_dtype(parser *p, fer_dtype *out_dtype, fer_error *error)
     if (status == FER_MEMORY_ERROR)
         return fer_fail_memory(error);
     if (status != FER_OK)
-        return fail_dtype(p, error);
+        return fail_dtype(p, advice, error);
     fer_lexer_advance(p->lexer);
     return FER_OK;
 }
@@ -157,6 +150,10 @@ static fer_status parse_param(parser *p, const char *name, fer_param_kind kind, 
     return FER_OK;
 }
 
+static const char GENERIC_ADVICE[] =
+    "a kind is int, float, bool, str or dtype, a class any_float, any_int, any_signed or "
+    "any_unsigned";
+
 /* `f32|bf16`, or one dtype, which is refused with what was probably meant. */
 static fer_status parse_union(parser *p, const char *name, uint32_t *out_allowed, fer_error *error)
 {
@@ -167,7 +164,7 @@ static fer_status parse_union(parser *p, const char *name, uint32_t *out_allowed
         fer_token token = p->lexer->token;
         if (fer_constraint_class(token.start, token.length) != 0)
             return fail_here(p->lexer, "a class of dtypes stands alone, without '|'", error);
-        FER_TRY(parse_dtype(p, &dtype, error));
+        FER_TRY(parse_dtype(p, GENERIC_ADVICE, &dtype, error));
         if ((*out_allowed & FER_DTYPE_BIT(dtype)) != 0)
             return fer_lexer_fail(p->lexer, &token, FER_VALUE_ERROR, error,
                                   "the dtype '%s' stands twice", fer_dtype_name(dtype));
@@ -207,11 +204,7 @@ static fer_status parse_generic(parser *p, fer_error *error)
         if (find_kind(p->lexer, &kind) && !fer_lexer_at(&ahead, "|"))
             return parse_param(p, name, kind, error);
         if (p->lexer->token.kind != FER_TOKEN_NAME)
-            return fer_lexer_unexpected(
-                p->lexer,
-                "a kind (int, float, bool, str, dtype), a class (any_float, "
-                "any_int, any_signed, any_unsigned) or dtypes",
-                error);
+            return fer_lexer_unexpected(p->lexer, "a kind, a class or dtypes after ':'", error);
         FER_TRY(parse_constraint(p, name, &allowed, error));
     }
     if (fer_lexer_at(p->lexer, "="))
@@ -297,7 +290,8 @@ static fer_status parse_template(parser *p, fer_template *out_type, fer_error *e
         out_type->dtype_var = name;
         fer_lexer_advance(p->lexer);
     } else {
-        FER_TRY(parse_dtype(p, &out_type->dtype, error));
+        FER_TRY(parse_dtype(p, "a dtype variable is declared before the operands, in '<' and '>'",
+                            &out_type->dtype, error));
     }
     if (!fer_lexer_accept(p->lexer, "["))
         return fer_lexer_unexpected(

@@ -125,12 +125,16 @@ static fer_status solve(fer_scratch *scratch, fer_polynomial polynomial, const f
     return FER_OK;
 }
 
-/* Whether others // -factor is the division. What cannot be computed is no match. */
+/* Whether others // -factor is the division. A divisor that lost more than a number on the way is
+ * not taken, for the text would divide by zero where the form does not; what cannot be computed is
+ * no match. */
 static fer_status is_whole(fer_scratch *scratch, const linear *linear, fer_polynomial *out_divisor,
                            bool *out_is_whole, fer_error *error)
 {
     *out_is_whole = false;
-    if (linear->factor.terms[0].coefficient > 0)
+    const fer_wide_term *first = &linear->factor.terms[0];
+    if (first->coefficient > 0 ||
+        first->num_factors != linear->division->denominator->terms[0].num_factors)
         return FER_OK;
     FER_TRY(
         fer_polynomial_add(scratch, (fer_polynomial){0}, -1, linear->factor, out_divisor, error));

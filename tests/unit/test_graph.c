@@ -126,6 +126,24 @@ static void staging_checks_as_a_call_does(void **state)
     fer_module_release(module);
 }
 
+static void one_variable_serves_a_whole_chain(void **state)
+{
+    (void)state;
+    fer_error error = FER_ERROR_INIT;
+    fer_module *module = make_module();
+    fer_graph *graph = make_graph(module, "g", TYPES("f32[n]"));
+    fer_op *halve = make_op("halve(x: f32[n]) -> f32[n // 2]");
+    fer_value *value = fer_graph_input_at(graph, 0);
+    for (int i = 0; i < 3; i++)
+        ASSERT_OK(&error, fer_graph_stage(graph, halve, &value, 1, &value, 1, &error));
+    assert_type(value, "f32[n // 8]");
+    fer_argument argument = {.kind = FER_ARGUMENT_VALUE, .as.value = value};
+    ASSERT_OK(&error, fer_apply(halve, &argument, 1, &argument, 1, &error));
+    assert_type(argument.as.value, "f32[n // 16]");
+    fer_op_release(halve);
+    fer_module_release(module);
+}
+
 static void an_incomplete_op_is_not_staged(void **state)
 {
     (void)state;
@@ -422,6 +440,7 @@ int main(void)
         cmocka_unit_test(a_module_finds_its_graphs),
         cmocka_unit_test(inputs_are_checked),
         cmocka_unit_test(staging_checks_as_a_call_does),
+        cmocka_unit_test(one_variable_serves_a_whole_chain),
         cmocka_unit_test(an_incomplete_op_is_not_staged),
         cmocka_unit_test(a_finished_graph_takes_nothing),
         cmocka_unit_test(a_staged_op_records_its_token),

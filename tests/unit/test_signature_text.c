@@ -229,6 +229,8 @@ static void test_hints(void **state)
     check_fails("f<T: any_float|i8>(x: T[n]) -> T[n]", FER_VALUE_ERROR, "alone", "column 15");
     check_fails("f<T: i8|any_float>(x: T[n]) -> T[n]", FER_VALUE_ERROR, "alone", "column 9");
     check_fails("f<T: i8|i8>(x: T[n]) -> T[n]", FER_VALUE_ERROR, "twice", "column 9");
+    check_fails("f<g: integer>(x: f32[n]) -> f32[n]", FER_TYPE_ERROR, "integer", "a kind is int");
+    check_fails("f<g: 4>(x: f32[n]) -> f32[n]", FER_VALUE_ERROR, "a kind", "column 6");
     check_fails("f<T: i8|f33>(x: T[n]) -> T[n]", FER_TYPE_ERROR, "f33", "column 9");
     check_fails("f(f32[n]) -> f32[n]", FER_VALUE_ERROR, "'x: f32[n]'", "column 6");
     check_fails("f(x: f32) -> f32[n]", FER_VALUE_ERROR, "'[]'", "column 9");

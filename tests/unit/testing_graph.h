@@ -150,4 +150,56 @@ static inline void assert_floats_equal(const fer_tensor *tensor, size_t count, c
     assert_floats_equal(tensor, sizeof((float[]){__VA_ARGS__}) / sizeof(float),                    \
                         (float[]){__VA_ARGS__})
 
+/* --- Running, with the package of the tests ------------------------------------------------------
+ */
+
+static inline fer_module *read_program(const char *text)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_module *module = NULL;
+    ASSERT_OK(&error, fer_module_parse(text, "t.fer", FERRULE_TEST_DATA, &module, &error));
+    return module;
+}
+
+/* The model of a program's only graph. The package of the tests is used already. */
+static inline fer_model *make_model(const char *text)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_text program = FER_TEXT_INIT;
+    fer_text_printf(&program, "use \"kernels/graph\"\n%s", text);
+    fer_module *module = read_program(fer_text_string(&program));
+    fer_text_free(&program);
+    fer_model *model = NULL;
+    ASSERT_OK(&error, fer_model_create(fer_module_graph_at(module, 0), NULL, &model, &error));
+    fer_module_release(module);
+    return model;
+}
+
+static inline void run(fer_model *model, fer_tensor *const *inputs, size_t num_inputs,
+                       fer_tensor **outputs, size_t num_outputs)
+{
+    fer_error error = FER_ERROR_INIT;
+    ASSERT_OK(&error, fer_model_run(model, inputs, num_inputs, outputs, num_outputs, &error));
+}
+
+/* Runs a model of one input and one output; takes the input. */
+static inline fer_tensor *run_one(fer_model *model, fer_tensor *input)
+{
+    fer_tensor *result = NULL;
+    run(model, &input, 1, &result, 1);
+    fer_tensor_release(input);
+    return result;
+}
+
+#define ASSERT_RUN_FAILS(kind, model, input, ...)                                                  \
+    do {                                                                                           \
+        fer_error refusal = FER_ERROR_INIT;                                                        \
+        fer_tensor *refused = NULL;                                                                \
+        fer_tensor *given = (input);                                                               \
+        ASSERT_FAILS(&refusal, kind, fer_model_run(model, &given, 1, &refused, 1, &refusal),       \
+                     __VA_ARGS__);                                                                 \
+        assert_null(refused);                                                                      \
+        fer_tensor_release(given);                                                                 \
+    } while (0)
+
 #endif

@@ -1,0 +1,4 @@
+/* integer */
+#include <ferrule/kernel.h>
+
+PARAM(integer, n, 1);

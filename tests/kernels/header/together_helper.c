@@ -1,0 +1,7 @@
+#include "together.h"
+
+/* A file without a kernel. */
+i64 twice(i64 x)
+{
+    return 2 * x;
+}

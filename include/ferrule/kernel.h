@@ -364,8 +364,9 @@ __attribute__((weak, visibility("default"))) const fer_abi_table *ferrule_packag
     FER_DECLARE_SIGNATURE(name)                                                                    \
     const char fer_signature__##name[] = #name "" text
 
-/* KERNEL and SHAPE: the declaration that the author's braces complete, and for a wanted one the
- * entry before it, whose function makes the views. */
+/* KERNEL and SHAPE: the function whose body the author's braces are, and for a wanted one the entry
+ * before it, which makes the views. `inline`, or gcc would emit unwanted ones when it does not
+ * optimise. */
 
 #define FER_KERNEL(name, wanted, ...)                                                              \
     FER_EACH(FER_JUDGE, 0, __VA_ARGS__)                                                            \
@@ -373,7 +374,7 @@ __attribute__((weak, visibility("default"))) const fer_abi_table *ferrule_packag
                     (FER_EACH(FER_RESULT_PLACE, 0, __VA_ARGS__)))                                  \
     FER_JOIN(FER_KERNEL_, wanted)(name, __VA_ARGS__) FER_KERNEL_HEAD(name, __VA_ARGS__)
 #define FER_KERNEL_HEAD(name, ...)                                                                 \
-    static FER_UNUSED int fer_kernel__##name(                                                      \
+    static inline FER_UNUSED int fer_kernel__##name(                                               \
         fer_context *fer_kernel_context FER_UNUSED FER_EACH(FER_PARAMETER, 0, __VA_ARGS__))
 #define FER_KERNEL_0(name, ...)
 #define FER_KERNEL_1(name, ...)                                                                    \
@@ -391,7 +392,7 @@ __attribute__((weak, visibility("default"))) const fer_abi_table *ferrule_packag
     FER_JUDGE_NO_RESULT(FER_EACH(FER_IS_RESULT, 0, __VA_ARGS__))                                   \
     FER_JOIN(FER_SHAPE_, wanted)(name, __VA_ARGS__) FER_SHAPE_HEAD(name, __VA_ARGS__)
 #define FER_SHAPE_HEAD(name, ...)                                                                  \
-    static FER_UNUSED int fer_shape__##name(                                                       \
+    static inline FER_UNUSED int fer_shape__##name(                                                \
         fer_context *fer_kernel_context FER_UNUSED FER_EACH(FER_CONST_PARAMETER, 0, __VA_ARGS__))
 #define FER_SHAPE_0(name, ...)
 #define FER_SHAPE_1(name, ...)                                                                     \
@@ -407,9 +408,9 @@ __attribute__((weak, visibility("default"))) const fer_abi_table *ferrule_packag
  *
  * All elements, the last few and a single one too, go through one loop over whole blocks, which is
  * compiled once and never cloned: a vector routine and its scalar twin may differ in the last bit,
- * and an element must get the same bits in a tensor of any size. The last block begins where it
- * ends with the tensor, so some elements are computed twice, with the same bits; only a tensor
- * shorter than a block is copied into one. A scalar operand is a block of copies. */
+ * and an element must get the same bits in a tensor of any size. The last block is
+ * laid so that it ends with the tensor, and computes some elements again, to the same bits; only a
+ * tensor shorter than a block is copied into one. A scalar operand is a block of copies. */
 
 /* Elements: whole vectors of every dtype, and few enough that a short tensor costs little. */
 #define FER_BLOCK_OF(result) (sizeof(result) < 4 ? 64 / (index_t)sizeof(result) : 16)
@@ -503,15 +504,15 @@ static FER_UNUSED int fer_run_map(const fer_dl_tensor *const *tensors, int num_o
  * SCRATCH. */
 struct fer_a_MAP_cannot_fail;
 
-#define FER_MAP(name, result, wanted, ...)                                                         \
-    FER_JUDGE_DTYPE(result, "the result of " #name)                                                \
+#define FER_MAP(name, type, wanted, ...)                                                           \
+    FER_JUDGE_DTYPE(type, "the result of " #name)                                                  \
     FER_EACH(FER_JUDGE_ELEMENT, 0, __VA_ARGS__)                                                    \
-    FER_JOIN(FER_MAP_, wanted)(name, result, __VA_ARGS__) FER_MAP_HEAD(name, result, __VA_ARGS__)
-#define FER_MAP_HEAD(name, result, ...)                                                            \
-    FER_INLINE result fer_map__##name(                                                             \
+    FER_JOIN(FER_MAP_, wanted)(name, type, __VA_ARGS__) FER_MAP_HEAD(name, type, __VA_ARGS__)
+#define FER_MAP_HEAD(name, type, ...)                                                              \
+    FER_INLINE type fer_map__##name(                                                               \
         struct fer_a_MAP_cannot_fail *fer_kernel_context FER_UNUSED FER_EACH(FER_MAP_PARAMETER, 0, \
                                                                              __VA_ARGS__))
-#define FER_MAP_0(name, result, ...)
+#define FER_MAP_0(name, type, ...)
 #ifdef __clang__
 #define FER_NO_UNROLL
 #else
@@ -521,18 +522,18 @@ struct fer_a_MAP_cannot_fail;
 
 /* The empty asm keeps the outer loop from being vectorised over the inner one, which would make
  * one block another code than many. */
-#define FER_MAP_1(name, result, ...)                                                               \
-    FER_MAP_HEAD(name, result, __VA_ARGS__);                                                       \
+#define FER_MAP_1(name, type, ...)                                                                 \
+    FER_MAP_HEAD(name, type, __VA_ARGS__);                                                         \
     static __attribute__((FER_NOIPA)) void fer_loop__##name(                                       \
         index_t fer_num_blocks,                                                                    \
-        result *restrict fer_result FER_EACH(FER_BLOCK_PARAMETER, 0, __VA_ARGS__))                 \
+        type *restrict fer_result FER_EACH(FER_BLOCK_PARAMETER, 0, __VA_ARGS__))                   \
     {                                                                                              \
         for (; fer_num_blocks > 0; fer_num_blocks--) {                                             \
             FER_NO_UNROLL                                                                          \
-            for (int fer_i = 0; fer_i < FER_BLOCK_OF(result); fer_i++)                             \
+            for (int fer_i = 0; fer_i < FER_BLOCK_OF(type); fer_i++)                               \
                 fer_result[fer_i] =                                                                \
                     fer_map__##name(NULL FER_EACH(FER_BLOCK_ELEMENT, 0, __VA_ARGS__));             \
-            fer_result += FER_BLOCK_OF(result);                                                    \
+            fer_result += FER_BLOCK_OF(type);                                                      \
             FER_EACH(FER_BLOCK_ADVANCE, 0, __VA_ARGS__)                                            \
             __asm__ volatile("");                                                                  \
         }                                                                                          \
@@ -544,12 +545,12 @@ struct fer_a_MAP_cannot_fail;
     }                                                                                              \
     FER_RUN_FUNCTION(map, name)                                                                    \
     {                                                                                              \
-        return fer_run_map(fer_tensors, FER_COUNT(__VA_ARGS__), FER_BLOCK_OF(result),              \
+        return fer_run_map(fer_tensors, FER_COUNT(__VA_ARGS__), FER_BLOCK_OF(type),                \
                            fer_blocks__##name);                                                    \
     }                                                                                              \
     FER_DECLARE_SIGNATURE(name)                                                                    \
     FER_ENTRY(map, name, FER_ABI_MAP, fer_signature__##name, 1 + FER_COUNT(__VA_ARGS__),           \
-              FER_UNPACK(FER_ROW_(FER_ABI_RESULT, , result, ANY, result)                           \
+              FER_UNPACK(FER_ROW_(FER_ABI_RESULT, , type, ANY, result)                             \
                              FER_EACH(FER_ROW, 0, __VA_ARGS__)))
 
 /* Values that the declaration gives. */

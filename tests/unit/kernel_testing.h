@@ -48,8 +48,8 @@ static inline size_t append(const char **argv, size_t count, const char *const *
     return count;
 }
 
-/* Runs `cc flags files`, the files being those of the test's folder; its output goes to
- * `out_output`, which the caller frees. */
+/* Runs `cc flags files`, the files being those of the test's folder or absolute, and links when the
+ * first flag is -shared. Its output goes to `out_output`, which the caller frees. */
 static inline bool compiles(const char *cc, const char *const *flags, const char *const *files,
                             char **out_output)
 {
@@ -57,10 +57,11 @@ static inline bool compiles(const char *cc, const char *const *flags, const char
     char paths[MAX_ARGUMENTS][512];
     size_t count = append(argv, 2, flags);
     for (size_t i = 0; files[i] != NULL; i++) {
-        snprintf(paths[i], sizeof paths[i], "%s%s", KERNELS, files[i]);
+        snprintf(paths[i], sizeof paths[i], "%s%s", files[i][0] == '/' ? "" : KERNELS, files[i]);
         count = append(argv, count, FLAGS(paths[i]));
     }
-    append(argv, count, FLAGS("-Wl,-z,defs", "-lm"));
+    if (strcmp(flags[0], "-shared") == 0)
+        append(argv, count, FLAGS("-Wl,-z,defs", "-lm"));
     fer_process_result result;
     ASSERT_OK(&error, fer_process_run(argv, folder, &result, NULL, &error));
     *out_output = result.output;

@@ -18,7 +18,7 @@ KERNEL(uses_absent, OUT(i64, 0, y))
 /* Nothing defines it. */
 extern i64 defined_nowhere(i64 x);
 
-static i64 through_a_helper(i64 x)
+static inline i64 through_a_helper(i64 x)
 {
     return defined_nowhere(x);
 }

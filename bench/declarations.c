@@ -47,8 +47,7 @@ static void declare(declarations *d)
     fer_op_release(op);
 }
 
-/* --- Cold ----------------------------------------------------------------------------------------
- */
+/* --- Cold ------------------------------------------------------------------------------------- */
 
 /* What an author would type: the same file, the same flags, `cc`. */
 static void run_bare_compiler(void *context, size_t count)
@@ -99,8 +98,7 @@ static void declare_cold(void *context, size_t count)
     }
 }
 
-/* --- Warm ----------------------------------------------------------------------------------------
- */
+/* --- Warm ------------------------------------------------------------------------------------- */
 
 static void declare_warm(void *context, size_t count)
 {

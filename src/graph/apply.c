@@ -10,8 +10,7 @@ static const fer_signature_spec *spec_of(const fer_op *op)
     return fer_signature_folded(op->signature);
 }
 
-/* --- Binding -------------------------------------------------------------------------------------
- */
+/* --- Binding ---------------------------------------------------------------------------------- */
 
 /* Which operand an argument is for. `num_positional` counts the positional ones before it. */
 static fer_status find_operand(const fer_op *op, const fer_argument *argument,
@@ -133,8 +132,7 @@ fer_status fer_arguments_bind(const fer_op *op, const fer_argument *arguments, s
     return check_complete(op, is_given, num_arguments, error);
 }
 
-/* --- Numbers -------------------------------------------------------------------------------------
- */
+/* --- Numbers ---------------------------------------------------------------------------------- */
 
 /* The dtype of another operand that shares the variable; FER_DTYPE_INVALID when only numbers do. */
 static fer_dtype dtype_of_others(const fer_op *op, const fer_argument *bound, const char *variable)
@@ -192,8 +190,7 @@ static fer_status make_scalar(const fer_op *op, const fer_argument *bound, size_
     return status;
 }
 
-/* --- Calling and staging -------------------------------------------------------------------------
- */
+/* --- Calling and staging ---------------------------------------------------------------------- */
 
 static size_t count_kind(const fer_op *op, const fer_argument *bound, fer_argument_kind kind)
 {

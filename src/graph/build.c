@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Graphs and inputs ---------------------------------------------------------------------------
- */
+/* --- Graphs and inputs ------------------------------------------------------------------------ */
 
 void fer_graph_destroy(fer_graph *graph)
 {
@@ -121,8 +120,7 @@ fer_status fer_value_rename(fer_value *value, const char *name, fer_error *error
     return FER_OK;
 }
 
-/* --- Constants -----------------------------------------------------------------------------------
- */
+/* --- Constants -------------------------------------------------------------------------------- */
 
 /* A bool is 0 or 1, whatever byte it was read from: its text knows no other. */
 static void normalise_bools(fer_tensor *tensor)
@@ -157,8 +155,7 @@ done:
     return status;
 }
 
-/* --- Finishing -----------------------------------------------------------------------------------
- */
+/* --- Finishing -------------------------------------------------------------------------------- */
 
 fer_status fer_graph_output(fer_graph *graph, fer_value *const *values, size_t num_values,
                             fer_error *error)
@@ -185,8 +182,7 @@ fer_status fer_graph_output(fer_graph *graph, fer_value *const *values, size_t n
     return status;
 }
 
-/* --- Looking at a graph --------------------------------------------------------------------------
- */
+/* --- Looking at a graph ----------------------------------------------------------------------- */
 
 const char *fer_graph_name(const fer_graph *graph)
 {

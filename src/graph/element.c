@@ -57,8 +57,7 @@ static bool stores_as(double value, fer_dtype dtype, uint64_t bits)
            bits_of(element, dtype) == bits;
 }
 
-/* --- Printing ------------------------------------------------------------------------------------
- */
+/* --- Printing --------------------------------------------------------------------------------- */
 
 static void append_nan(fer_text *text, fer_dtype dtype, uint64_t bits)
 {
@@ -123,8 +122,7 @@ void fer_elements_append(fer_text *text, const fer_tensor *tensor)
     leave_c_locale(previous);
 }
 
-/* --- Parsing -------------------------------------------------------------------------------------
- */
+/* --- Parsing ---------------------------------------------------------------------------------- */
 
 /* Elements that were read, without knowing yet whether they are as many as they should be. */
 typedef struct elements {

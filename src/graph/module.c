@@ -97,8 +97,7 @@ fer_status fer_module_name_op(fer_module *module, const char *name, const fer_op
     return FER_OK;
 }
 
-/* --- Equality ------------------------------------------------------------------------------------
- */
+/* --- Equality --------------------------------------------------------------------------------- */
 
 static bool same_values(fer_value *const *a, fer_value *const *b, size_t count)
 {

@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- Places --------------------------------------------------------------------------------------
- */
+/* --- Places ----------------------------------------------------------------------------------- */
 
 fer_status fer_program_locate(const fer_program_reader *reader, const fer_token *token,
                               fer_status status, fer_error *error)
@@ -31,8 +30,7 @@ fer_token fer_program_peek(const fer_program_reader *reader)
     return ahead.token;
 }
 
-/* --- Words ---------------------------------------------------------------------------------------
- */
+/* --- Words ------------------------------------------------------------------------------------ */
 
 /* A string without a byte 0 in it, which C text cannot hold. */
 static fer_status expect_text(fer_program_reader *reader, const char *what, char **out_text,
@@ -99,8 +97,7 @@ done:
     return status;
 }
 
-/* --- Packages ------------------------------------------------------------------------------------
- */
+/* --- Packages --------------------------------------------------------------------------------- */
 
 /* A path as the program means it: from the program's folder. */
 static fer_status expect_path(fer_program_reader *reader, char **out_path, fer_error *error)
@@ -136,8 +133,7 @@ static fer_status parse_use(fer_program_reader *reader, fer_error *error)
     return FER_OK;
 }
 
-/* --- Ops -----------------------------------------------------------------------------------------
- */
+/* --- Ops -------------------------------------------------------------------------------------- */
 
 /* Where an op line says that the kernel is. */
 typedef struct origin {
@@ -252,29 +248,46 @@ static bool has_kernel(const fer_program_reader *reader, const char *name)
     return false;
 }
 
-fer_status fer_program_find_op(fer_program_reader *reader, const fer_token *at, const char *name,
-                               const fer_op **out_op, fer_error *error)
+/* Declares a kernel by its SIGNATURE. With values of its own it is declared with them at once, so
+ * that nothing is compiled for those that the SIGNATURE has; without, the module keeps it by name.
+ */
+static fer_status declare_kernel(fer_program_reader *reader, const char *name,
+                                 const fer_param *params, size_t num_params, fer_op **out_op,
+                                 fer_error *error)
 {
-    *out_op = fer_names_find(&reader->module->op_names, name);
-    if (*out_op != NULL)
-        return FER_OK;
-    if (!has_kernel(reader, name))
-        return fail_unknown_op(reader, at, name, error);
-    fer_declaration declaration = {.kernel = name};
+    fer_declaration declaration = {.kernel = name, .params = params, .num_params = num_params};
     for (size_t i = 0; i < reader->num_packages; i++)
         declaration.packages[i] = reader->paths[i];
-    fer_op *op = NULL;
-    fer_status status = reader->host->declare(reader->host->context, &declaration, &op, error);
-    if (status == FER_OK)
-        status = fer_module_name_op(reader->module, name, op, error);
-    if (status == FER_OK)
-        *out_op = op;
-    fer_op_release(op); /* the module has it */
+    FER_TRY(reader->host->declare(reader->host->context, &declaration, out_op, error));
+    if (num_params > 0)
+        return FER_OK;
+    fer_status status = fer_module_name_op(reader->module, name, *out_op, error);
+    if (status != FER_OK) {
+        fer_op_release(*out_op);
+        *out_op = NULL;
+    }
+    return status;
+}
+
+fer_status fer_program_find_op(fer_program_reader *reader, const fer_token *at, const char *name,
+                               const fer_param *params, size_t num_params, fer_op **out_op,
+                               fer_error *error)
+{
+    *out_op = NULL;
+    const fer_op *named = fer_names_find(&reader->module->op_names, name);
+    fer_status status = FER_OK;
+    if (named != NULL && num_params == 0)
+        *out_op = fer_op_retain(named);
+    else if (named != NULL)
+        status = fer_op_specialise(named, params, num_params, out_op, error);
+    else if (has_kernel(reader, name))
+        status = declare_kernel(reader, name, params, num_params, out_op, error);
+    else
+        return fail_unknown_op(reader, at, name, error);
     return fer_program_locate(reader, at, status, error);
 }
 
-/* --- Programs ------------------------------------------------------------------------------------
- */
+/* --- Programs --------------------------------------------------------------------------------- */
 
 static fer_status parse_line(fer_program_reader *reader, fer_error *error)
 {

@@ -50,8 +50,7 @@ static fer_status locate_in(const fer_program_reader *reader, const fer_graph *g
     return fer_program_locate(reader, at, status, error);
 }
 
-/* --- Calls ---------------------------------------------------------------------------------------
- */
+/* --- Calls ------------------------------------------------------------------------------------ */
 
 static fer_status parse_param(fer_program_reader *reader, fer_pool *pool, const fer_param *params,
                               size_t num_params, fer_param *out, fer_error *error)
@@ -74,32 +73,33 @@ static fer_status parse_param(fer_program_reader *reader, fer_pool *pool, const 
     return FER_OK;
 }
 
-/* `<to = f16>` behind an op's name: the op with those values. Takes the place of `*op`, which the
- * caller releases. */
-static fer_status parse_params(fer_program_reader *reader, const fer_token *at, fer_op **op,
-                               fer_error *error)
+/* An op's name, and perhaps `<to = f16>` behind it: the op with those values, for the caller to
+ * release. */
+static fer_status parse_op(fer_program_reader *reader, fer_op **out_op, fer_error *error)
 {
-    if (!fer_lexer_accept(&reader->lexer, "<"))
-        return FER_OK;
+    fer_token token = reader->lexer.token;
     fer_pool pool = {0};
+    char *name = NULL;
     fer_param *params = NULL;
     size_t num_params = 0;
     size_t capacity = 0;
-    fer_op *specialised = NULL;
-    fer_status status = FER_OK;
-    do {
-        FER_TRY_DONE(fer_reserve(&params, num_params + 1, &capacity, sizeof *params, error));
-        FER_TRY_DONE(parse_param(reader, &pool, params, num_params, &params[num_params], error));
-        num_params++;
-    } while (fer_lexer_accept(&reader->lexer, ","));
-    FER_TRY_DONE(fer_lexer_expect(&reader->lexer, ">", "after an op's parameters", error));
-    status = fer_op_specialise(*op, params, num_params, &specialised, error);
-    FER_TRY_DONE(fer_program_locate(reader, at, status, error));
-    fer_op_release(*op);
-    *op = specialised;
+    fer_status status = fer_lexer_expect_name(&reader->lexer, "an op's name", &name, error);
+    if (status != FER_OK)
+        goto done;
+    if (fer_lexer_accept(&reader->lexer, "<")) {
+        do {
+            FER_TRY_DONE(fer_reserve(&params, num_params + 1, &capacity, sizeof *params, error));
+            FER_TRY_DONE(
+                parse_param(reader, &pool, params, num_params, &params[num_params], error));
+            num_params++;
+        } while (fer_lexer_accept(&reader->lexer, ","));
+        FER_TRY_DONE(fer_lexer_expect(&reader->lexer, ">", "after an op's parameters", error));
+    }
+    status = fer_program_find_op(reader, &token, name, params, num_params, out_op, error);
 
 done:
     free(params);
+    free(name);
     fer_pool_clear(&pool);
     return status;
 }
@@ -208,15 +208,10 @@ static fer_status parse_call(fer_program_reader *reader, fer_graph *graph, const
                              fer_error *error)
 {
     fer_status status = FER_OK;
-    char *name = NULL;
     fer_op *op = NULL;
-    const fer_op *found = NULL;
     arguments given = {.count = 0};
     fer_token token = reader->lexer.token;
-    FER_TRY_DONE(fer_lexer_expect_name(&reader->lexer, "an op's name", &name, error));
-    FER_TRY_DONE(fer_program_find_op(reader, &token, name, &found, error));
-    op = fer_op_retain(found);
-    FER_TRY_DONE(parse_params(reader, &token, &op, error));
+    FER_TRY_DONE(parse_op(reader, &op, error));
     FER_TRY_DONE(parse_arguments(reader, graph, &given, error));
     FER_TRY_DONE(skip_attributes(reader, error));
     status = stage(reader, graph, &token, op, &given, left, error);
@@ -225,12 +220,10 @@ done:
     for (size_t i = 0; i < given.count; i++)
         free(given.keywords[i]);
     fer_op_release(op);
-    free(name);
     return status;
 }
 
-/* --- Constants and rebinds -----------------------------------------------------------------------
- */
+/* --- Constants and rebinds -------------------------------------------------------------------- */
 
 static fer_status expect_one_name(fer_program_reader *reader, const names *left, const char *what,
                                   fer_error *error)
@@ -302,8 +295,7 @@ static fer_status parse_rebind(fer_program_reader *reader, fer_graph *graph, con
     return status;
 }
 
-/* --- Steps ---------------------------------------------------------------------------------------
- */
+/* --- Steps ------------------------------------------------------------------------------------ */
 
 /* `constant` and `rebind` are words only where something follows that no call has. */
 static fer_status parse_right(fer_program_reader *reader, fer_graph *graph, const names *left,

@@ -22,8 +22,7 @@ typedef struct printer {
     bool has_uses;      /* all ops have the same packages, which stand at the top */
 } printer;
 
-/* --- Names ---------------------------------------------------------------------------------------
- */
+/* --- Names ------------------------------------------------------------------------------------ */
 
 bool fer_is_reserved_name(const char *name)
 {
@@ -75,8 +74,7 @@ static void append_type(fer_text *text, const fer_type *type)
         fer_text_printf(text, " @ %d", (int)fer_type_device(type).id);
 }
 
-/* --- Ops -----------------------------------------------------------------------------------------
- */
+/* --- Ops -------------------------------------------------------------------------------------- */
 
 static fer_status add_entry(printer *p, const fer_op *op, const char *name, char *made_name,
                             fer_error *error)
@@ -186,8 +184,7 @@ static void append_ops(printer *p)
     }
 }
 
-/* --- Graphs --------------------------------------------------------------------------------------
- */
+/* --- Graphs ----------------------------------------------------------------------------------- */
 
 static void append_dims(fer_text *text, const fer_type *type)
 {

@@ -27,9 +27,11 @@ fer_status fer_program_expect_name(fer_program_reader *reader, const char *what,
                                    fer_error *error);
 /* The token after the next one. */
 fer_token fer_program_peek(const fer_program_reader *reader);
-/* The op of a call: declared by the program, or by a package it uses. */
+/* The op of a call, for the caller to release: declared by the program, or by a package it uses,
+ * with these parameters' values in place of its own. */
 fer_status fer_program_find_op(fer_program_reader *reader, const fer_token *at, const char *name,
-                               const fer_op **out_op, fer_error *error);
+                               const fer_param *params, size_t num_params, fer_op **out_op,
+                               fer_error *error);
 /* `f32[n, 3]`, and ` @ 1` for another device than the first. */
 fer_status fer_program_parse_type(fer_program_reader *reader, fer_type **out_type,
                                   fer_error *error);

@@ -15,8 +15,7 @@ struct fer_model {
     _Atomic(fer_run_state *) idle[MAX_IDLE_STATES];
 };
 
-/* --- Executors -----------------------------------------------------------------------------------
- */
+/* --- Executors -------------------------------------------------------------------------------- */
 
 static const char *const EXECUTORS[] = {"interpret"};
 #define NUM_EXECUTORS (sizeof EXECUTORS / sizeof *EXECUTORS)
@@ -47,8 +46,7 @@ static fer_status choose_executor(const char *name, fer_error *error)
     return check_executor(wanted, "FERRULE_EXECUTOR: ", error);
 }
 
-/* --- Models --------------------------------------------------------------------------------------
- */
+/* --- Models ----------------------------------------------------------------------------------- */
 
 /* A graph without outputs is worth running only for what its ops change. */
 static fer_status check_graph(const fer_graph *graph, fer_error *error)
@@ -104,8 +102,7 @@ void fer_model_release(fer_model *model)
     free(model);
 }
 
-/* --- Runs ----------------------------------------------------------------------------------------
- */
+/* --- Runs ------------------------------------------------------------------------------------- */
 
 static fer_status take_state(fer_model *model, fer_run_state **out_state, fer_error *error)
 {

@@ -12,8 +12,7 @@ static const char *graph_name(const fer_run_state *state)
     return state->schedule->graph->name;
 }
 
-/* --- Extents -------------------------------------------------------------------------------------
- */
+/* --- Extents ---------------------------------------------------------------------------------- */
 
 /* What the kernel's plan found must be what the graph was staged with. */
 static fer_status check_result(fer_run_state *state, const fer_step_plan *step, size_t result,
@@ -101,8 +100,7 @@ fer_status fer_state_plan_step(fer_run_state *state, const fer_step_plan *step, 
                                            : plan_rebind(state, step, error);
 }
 
-/* --- Memory --------------------------------------------------------------------------------------
- */
+/* --- Memory ----------------------------------------------------------------------------------- */
 
 /* Makes a block at least so large; what it held is lost. */
 static fer_status grow_block(fer_block *block, size_t num_bytes, fer_error *error)

@@ -4,8 +4,7 @@
 
 #include <stdlib.h>
 
-/* --- What runs -----------------------------------------------------------------------------------
- */
+/* --- What runs -------------------------------------------------------------------------------- */
 
 /* A rebind may name the data-dependent dim of an op whose results nothing else needs. */
 static void need_definers(const fer_graph *graph, const fer_node *rebind, bool *is_needed,
@@ -54,8 +53,7 @@ static fer_status find_needed(const fer_graph *graph, bool *is_needed, fer_error
     return FER_OK;
 }
 
-/* --- Slots ---------------------------------------------------------------------------------------
- */
+/* --- Slots ------------------------------------------------------------------------------------ */
 
 static size_t add_slot(fer_schedule *s, const fer_value *value, fer_storage storage, size_t index)
 {
@@ -91,8 +89,7 @@ static void plan_outputs(fer_schedule *s)
     }
 }
 
-/* --- Steps ---------------------------------------------------------------------------------------
- */
+/* --- Steps ------------------------------------------------------------------------------------ */
 
 static size_t find_symbol(const fer_schedule *s, const char *name)
 {
@@ -245,8 +242,7 @@ static fer_status add_step(fer_schedule *s, const fer_node *node, fer_error *err
     return place_step(s, step, position, error);
 }
 
-/* --- Blocks --------------------------------------------------------------------------------------
- */
+/* --- Blocks ----------------------------------------------------------------------------------- */
 
 /* The blocks of one kind that no slot uses at the moment. */
 typedef struct block_list {
@@ -313,8 +309,7 @@ done:
     return status;
 }
 
-/* --- The whole -----------------------------------------------------------------------------------
- */
+/* --- The whole -------------------------------------------------------------------------------- */
 
 /* One device for everything; which one, `out_device`. */
 static fer_status check_devices(const fer_graph *graph, int32_t *out_device, fer_error *error)

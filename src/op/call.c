@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- What a kernel may ask of its caller ---------------------------------------------------------
- */
+/* --- What a kernel may ask of its caller ------------------------------------------------------ */
 
 typedef struct scratch {
     struct scratch *next;
@@ -137,8 +136,7 @@ fer_status fer_specialisation_measure(const fer_specialisation *specialisation,
                        (long long)open[0], fer_signature_open_at(op->signature, 0));
 }
 
-/* --- Checking operands ---------------------------------------------------------------------------
- */
+/* --- Checking operands ------------------------------------------------------------------------ */
 
 /* The types of operands that are all there. */
 static fer_status read_types(fer_tensor *const *operands, size_t num_operands, fer_type **types,
@@ -286,8 +284,7 @@ static fer_status check_inout_overlap(const fer_op *op, const fer_plan *plan,
     return FER_OK;
 }
 
-/* --- Given results -------------------------------------------------------------------------------
- */
+/* --- Given results ---------------------------------------------------------------------------- */
 
 static void append_type(fer_text *text, fer_dtype dtype, size_t rank, const int64_t *extents)
 {
@@ -395,8 +392,7 @@ explain_result(const fer_op *op, const fer_plan *plan, const fer_bound *bound,
     return fail_result(op, index, error, "overlaps the one for result %zu", other);
 }
 
-/* --- Calling -------------------------------------------------------------------------------------
- */
+/* --- Calling ---------------------------------------------------------------------------------- */
 
 static fer_status fail_result_count(const fer_op *op, size_t num_results, fer_error *error)
 {

@@ -6,8 +6,7 @@
 #include <string.h>
 #include <xxhash.h>
 
-/* --- Finding the kernel --------------------------------------------------------------------------
- */
+/* --- Finding the kernel ----------------------------------------------------------------------- */
 
 static const char *nearest_kernel(const fer_op *op, const char *name)
 {
@@ -62,8 +61,7 @@ static fer_status find_home(fer_op *op, const char *name, fer_kernel_info *out_i
     return fail_missing(op, name, error);
 }
 
-/* --- Building an op ------------------------------------------------------------------------------
- */
+/* --- Building an op --------------------------------------------------------------------------- */
 
 static fer_status allocate(fer_op **out_op, fer_error *error)
 {
@@ -243,8 +241,7 @@ fer_status fer_op_from_signature(const fer_signature *signature, fer_op **out_op
     return status;
 }
 
-/* --- Looking at an op ----------------------------------------------------------------------------
- */
+/* --- Looking at an op ------------------------------------------------------------------------- */
 
 fer_op *fer_op_retain(const fer_op *op)
 {

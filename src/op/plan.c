@@ -9,8 +9,7 @@
 
 #define STACK_DEPTH 32
 
-/* --- Compiling dims ------------------------------------------------------------------------------
- */
+/* --- Compiling dims --------------------------------------------------------------------------- */
 
 typedef struct emitter {
     const fer_plan *plan;
@@ -96,8 +95,7 @@ static fer_status compile_dim(const fer_plan *plan, const fer_dim *dim, fer_prog
     return FER_OK;
 }
 
-/* --- Evaluating dims -----------------------------------------------------------------------------
- */
+/* --- Evaluating dims -------------------------------------------------------------------------- */
 
 static bool run_program(const fer_program *program, const int64_t *slots, int64_t *out_value)
 {
@@ -151,8 +149,7 @@ static bool evaluate(const fer_plan *plan, const fer_program *program, const int
            evaluate_exactly(plan, program->dim, slots, out_value);
 }
 
-/* --- Making the plan -----------------------------------------------------------------------------
- */
+/* --- Making the plan -------------------------------------------------------------------------- */
 
 /* What maps names to indices while the plan is made. */
 typedef struct builder {
@@ -336,8 +333,7 @@ void fer_plan_clear(fer_plan *plan)
     *plan = (fer_plan){0};
 }
 
-/* --- Binding -------------------------------------------------------------------------------------
- */
+/* --- Binding ---------------------------------------------------------------------------------- */
 
 static bool bind_run(const fer_operand_plan *plan, const fer_tensor *operand, fer_bound *bound)
 {
@@ -417,8 +413,7 @@ static bool holds(const fer_plan *plan, const fer_condition_plan *condition, con
            compare(left, condition->comparison, right);
 }
 
-/* --- Results -------------------------------------------------------------------------------------
- */
+/* --- Results ---------------------------------------------------------------------------------- */
 
 /* The extents of any axis (several for a run); false when one is negative or there are too many. */
 static bool extend(const fer_plan *plan, const fer_result_axis *axis, const int64_t *open,

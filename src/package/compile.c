@@ -45,8 +45,7 @@ const char *fer_embedded_digest(void)
     return embedded_digest;
 }
 
-/* --- Writing the snapshot ------------------------------------------------------------------------
- */
+/* --- Writing the snapshot --------------------------------------------------------------------- */
 
 typedef struct workplace {
     char *folder;   /* of the build */
@@ -168,8 +167,7 @@ done:
     return status;
 }
 
-/* --- The command ---------------------------------------------------------------------------------
- */
+/* --- The command ------------------------------------------------------------------------------ */
 
 /* Every byte that could mean something to the preprocessor goes as an octal escape. */
 static void append_c_string(fer_text *text, fer_string string)
@@ -284,8 +282,7 @@ static void add_dependency_output(fer_arguments *arguments, const workplace *pla
     fer_arguments_add(arguments, "%sread%zu.d", place->up, index);
 }
 
-/* --- What the compiler said ----------------------------------------------------------------------
- */
+/* --- What the compiler said ------------------------------------------------------------------- */
 
 /* The first line that tells of an error: `file:line:column: error: text`. */
 typedef struct diagnosis {
@@ -415,8 +412,7 @@ static fer_status run_compiler(const fer_request *request, const fer_arguments *
     return status;
 }
 
-/* --- What the compiler read ----------------------------------------------------------------------
- */
+/* --- What the compiler read ------------------------------------------------------------------- */
 
 static fer_status add_dependency(fer_dependencies *dependencies, fer_text *path, fer_error *error)
 {
@@ -532,8 +528,7 @@ static fer_status read_dependencies(const fer_request *request, const workplace 
     return FER_OK;
 }
 
-/* --- Building ------------------------------------------------------------------------------------
- */
+/* --- Building --------------------------------------------------------------------------------- */
 
 /* One file: one command. */
 static fer_status build_one(const fer_compiler *compiler, const fer_request *request,

@@ -66,8 +66,7 @@ void fer_set_compile_observer(fer_compile_observer observer, void *context)
     pthread_mutex_unlock(&state.lock);
 }
 
-/* --- Loaded libraries ----------------------------------------------------------------------------
- */
+/* --- Loaded libraries ------------------------------------------------------------------------- */
 
 static void unload(fer_library *library)
 {
@@ -155,8 +154,7 @@ const char *fer_library_digest(const fer_library *library)
     return library->digest;
 }
 
-/* --- Loading -------------------------------------------------------------------------------------
- */
+/* --- Loading ---------------------------------------------------------------------------------- */
 
 static fer_status find_entries(fer_library *library, const char *kernel, fer_error *error)
 {
@@ -236,8 +234,7 @@ static bool is_content(const char *path, const char *digest)
     return strcmp(hex, digest) == 0;
 }
 
-/* --- The store's binaries ------------------------------------------------------------------------
- */
+/* --- The store's binaries --------------------------------------------------------------------- */
 
 #define ENTRIES "entries"
 
@@ -278,8 +275,7 @@ static fer_status keep_entry(const fer_store *store, const char *digest, const c
     return fer_file_write(*out_path, data, size, error);
 }
 
-/* --- Building ------------------------------------------------------------------------------------
- */
+/* --- Building --------------------------------------------------------------------------------- */
 
 static void append_choices(fer_text *text, const fer_request *request)
 {

@@ -25,8 +25,7 @@
 #define MAX_MANIFEST_BYTES (1 << 20)
 #define RACY_SECONDS 2
 
-/* --- The key -------------------------------------------------------------------------------------
- */
+/* --- The key ---------------------------------------------------------------------------------- */
 
 static int compare_by_name(const void *a, const void *b)
 {
@@ -96,8 +95,7 @@ void fer_manifest_key(const fer_request *request, char out_key[FER_DIGEST_HEX])
     fer_hasher_finish_hex(&hasher, out_key);
 }
 
-/* --- Files ---------------------------------------------------------------------------------------
- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 typedef struct facts {
     long long numbers[7];
@@ -176,8 +174,7 @@ static bool exists(const fer_package *package, const char *path)
     return is_there;
 }
 
-/* --- Reading a manifest --------------------------------------------------------------------------
- */
+/* --- Reading a manifest ----------------------------------------------------------------------- */
 
 typedef struct cursor {
     const char *p;
@@ -331,8 +328,7 @@ bool fer_manifest_find(const fer_store *store, const char *key, const fer_compil
     return is_found;
 }
 
-/* --- Writing a manifest --------------------------------------------------------------------------
- */
+/* --- Writing a manifest ----------------------------------------------------------------------- */
 
 static void append_path(fer_text *text, const char *path)
 {

@@ -13,8 +13,7 @@
 
 #define INLINE_FILE "inline.c"
 
-/* --- Files ---------------------------------------------------------------------------------------
- */
+/* --- Files ------------------------------------------------------------------------------------ */
 
 static bool has_suffix(const char *name, const char *suffix)
 {
@@ -155,8 +154,7 @@ static fer_status read_folder(fer_package *package, fer_error *error)
     return status;
 }
 
-/* --- Kernels -------------------------------------------------------------------------------------
- */
+/* --- Kernels ---------------------------------------------------------------------------------- */
 
 static int compare_kernels(const void *a, const void *b)
 {
@@ -255,8 +253,7 @@ static fer_status find_kernels(fer_package *package, fer_error *error)
                        package->path, twice[0].file, twice[0].line, twice[1].file, twice[1].line);
 }
 
-/* --- Opening -------------------------------------------------------------------------------------
- */
+/* --- Opening ---------------------------------------------------------------------------------- */
 
 static bool is_folder(const char *path)
 {

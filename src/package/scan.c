@@ -130,8 +130,7 @@ static bool find_kind(const char *word, size_t length, fer_found_kind *out_kind)
     return false;
 }
 
-/* --- String literals -----------------------------------------------------------------------------
- */
+/* --- String literals -------------------------------------------------------------------------- */
 
 static char simple_escape(char c)
 {
@@ -171,8 +170,7 @@ static fer_status read_literals(reader *r, char **out_text)
     return fer_text_take(&text, out_text, r->error);
 }
 
-/* --- Directives ----------------------------------------------------------------------------------
- */
+/* --- Directives ------------------------------------------------------------------------------- */
 
 /* The include's operand, when it is spelled out. */
 static fer_status read_include(reader *r)
@@ -260,8 +258,7 @@ static fer_status read_directive(reader *r)
     return read_directive_rest(r, r->skipped_from == 0 && word_is(word, length, "define"));
 }
 
-/* --- Declarations --------------------------------------------------------------------------------
- */
+/* --- Declarations ----------------------------------------------------------------------------- */
 
 /* `(NAME`, or for a parameter `(kind, NAME`; out_length is 0 when something else is here. */
 static const char *read_name(reader *r, bool is_param, size_t *out_length)
@@ -356,8 +353,7 @@ fer_status fer_scan_source(const char *text, fer_scan *out_scan, fer_error *erro
     return status;
 }
 
-/* --- What the preprocessor printed ---------------------------------------------------------------
- */
+/* --- What the preprocessor printed ------------------------------------------------------------ */
 
 /* `# 12 "file.c" flags`: the next line is line 12. */
 static void follow_line_mark(reader *r)

@@ -12,8 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* --- The private folder --------------------------------------------------------------------------
- */
+/* --- The private folder ----------------------------------------------------------------------- */
 
 static pthread_mutex_t private_lock = PTHREAD_MUTEX_INITIALIZER;
 static char *private_path;
@@ -65,8 +64,7 @@ fer_status fer_private_folder(const char **out_path, fer_error *error)
     return status;
 }
 
-/* --- The store -----------------------------------------------------------------------------------
- */
+/* --- The store -------------------------------------------------------------------------------- */
 
 static const char *environment(const char *name)
 {

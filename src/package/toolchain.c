@@ -34,8 +34,7 @@ const char *const FER_KERNEL_FLAGS[] = {
     NULL,
 };
 
-/* --- The processor -------------------------------------------------------------------------------
- */
+/* --- The processor ---------------------------------------------------------------------------- */
 
 static char target_cpu[FER_DIGEST_HEX];
 
@@ -67,8 +66,7 @@ const char *fer_target_cpu(void)
     return target_cpu;
 }
 
-/* --- The compiler --------------------------------------------------------------------------------
- */
+/* --- The compiler ----------------------------------------------------------------------------- */
 
 static const char *compiler_words(void)
 {

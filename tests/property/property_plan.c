@@ -31,8 +31,7 @@ static const char *pick(const char *const *words, size_t count)
     pick((const char *const[]){__VA_ARGS__},                                                       \
          sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
 
-/* --- Random signatures ---------------------------------------------------------------------------
- */
+/* --- Random signatures ------------------------------------------------------------------------ */
 
 static void append_dim(fer_text *text, int depth)
 {
@@ -98,8 +97,7 @@ static void append_signature(fer_text *text)
     append_dim(text, 2);
 }
 
-/* --- Random operands -----------------------------------------------------------------------------
- */
+/* --- Random operands -------------------------------------------------------------------------- */
 
 /* Mostly what the declaration asks for, so that calls get far, and sometimes anything. */
 static fer_tensor *random_operand(const fer_template *type, const int64_t *values)
@@ -130,8 +128,7 @@ static fer_tensor *random_operand(const fer_template *type, const int64_t *value
     return tensor;
 }
 
-/* --- Comparing -----------------------------------------------------------------------------------
- */
+/* --- Comparing -------------------------------------------------------------------------------- */
 
 typedef struct tally {
     size_t accepted;

@@ -207,8 +207,7 @@ static void a_staged_op_records_its_token(void **state)
     fer_module_release(module);
 }
 
-/* --- Data-dependent dims -------------------------------------------------------------------------
- */
+/* --- Data-dependent dims ---------------------------------------------------------------------- */
 
 #define KEPT_0 "__dyn_g_frag_mxf353_filter_0_kept_65b13b9cb2e8152f"
 
@@ -255,8 +254,7 @@ static void a_data_dependent_dim_that_is_there_is_refused(void **state)
     fer_module_release(module);
 }
 
-/* --- Rebind --------------------------------------------------------------------------------------
- */
+/* --- Rebind ----------------------------------------------------------------------------------- */
 
 static void rebind_gives_the_type(void **state)
 {
@@ -335,8 +333,7 @@ static void rebind_opens_the_way_past_a_pinned_dim(void **state)
     fer_module_release(module);
 }
 
-/* --- Ops that change their operands --------------------------------------------------------------
- */
+/* --- Ops that change their operands ----------------------------------------------------------- */
 
 static void an_inout_operand_shares_no_memory(void **state)
 {
@@ -363,8 +360,7 @@ static void an_inout_operand_shares_no_memory(void **state)
     fer_module_release(module);
 }
 
-/* --- Verification --------------------------------------------------------------------------------
- */
+/* --- Verification ----------------------------------------------------------------------------- */
 
 /* A graph with two ops, b = relu(a) and c = relu(b), that tests then damage. */
 static fer_graph *make_two_steps(fer_module *module)

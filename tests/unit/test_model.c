@@ -182,8 +182,7 @@ static void the_staged_graph_gives_what_calls_give(void **state)
     fer_model_release(model);
 }
 
-/* --- Checks before anything runs -----------------------------------------------------------------
- */
+/* --- Checks before anything runs -------------------------------------------------------------- */
 
 static fer_tensor *make_zeros(fer_dtype dtype, size_t rank, int64_t first, int64_t second)
 {
@@ -358,8 +357,7 @@ static void a_result_that_is_not_as_staged_is_an_error(void **state)
     fer_module_release(module);
 }
 
-/* --- Models --------------------------------------------------------------------------------------
- */
+/* --- Models ----------------------------------------------------------------------------------- */
 
 static void executors_are_chosen_by_name(void **state)
 {

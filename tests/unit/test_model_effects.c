@@ -1,8 +1,7 @@
 /* What a graph runs and how often, and values that ops change in their place. */
 #include "testing_graph.h"
 
-/* --- What runs, and how often --------------------------------------------------------------------
- */
+/* --- What runs, and how often ----------------------------------------------------------------- */
 
 static fer_tensor *make_address(const long *counter)
 {
@@ -42,8 +41,7 @@ static void a_pure_op_that_nothing_uses_does_not_run(void **state)
     fer_model_release(model);
 }
 
-/* --- In place ------------------------------------------------------------------------------------
- */
+/* --- In place --------------------------------------------------------------------------------- */
 
 static void inout_changes_a_value_in_its_place(void **state)
 {

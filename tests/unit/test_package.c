@@ -30,8 +30,7 @@ static const char INCLUDING_KERNEL[] = "#include <ferrule/kernel.h>\n"
 static const char DECLARATION[] = "value(x: i32[]) -> i32[]";
 static const char GENERIC[] = "value<T>(x: T[]) -> T[]";
 
-/* --- Helpers -------------------------------------------------------------------------------------
- */
+/* --- Helpers ---------------------------------------------------------------------------------- */
 
 static int set_up(void **state)
 {
@@ -124,8 +123,7 @@ static int declared_value(const char *package)
     return value;
 }
 
-/* --- What is compiled when -----------------------------------------------------------------------
- */
+/* --- What is compiled when -------------------------------------------------------------------- */
 
 static void test_an_unchanged_package_runs_no_compiler(void **state)
 {
@@ -259,8 +257,7 @@ static void test_files_without_a_kernel_are_linked_in(void **state)
     assert_int_equal(declared_value("p"), 12);
 }
 
-/* --- Snapshots -----------------------------------------------------------------------------------
- */
+/* --- Snapshots -------------------------------------------------------------------------------- */
 
 static void test_an_op_outlives_its_folder(void **state)
 {
@@ -306,8 +303,7 @@ static void test_a_cache_at_an_odd_path_works(void **state)
     assert_int_equal(fer_read_counters().compiles, compiles);
 }
 
-/* --- The store -----------------------------------------------------------------------------------
- */
+/* --- The store -------------------------------------------------------------------------------- */
 
 /* Calls `change` on each file in the cache's folder of binaries. */
 static size_t change_entries(void (*change)(const char *path))
@@ -392,8 +388,7 @@ static void test_no_compiler_says_what_to_do(void **state)
                  "value", "/no/such/compiler", "FERRULE_CC");
 }
 
-/* --- What is found -------------------------------------------------------------------------------
- */
+/* --- What is found ---------------------------------------------------------------------------- */
 
 static fer_package *opened(const char *name)
 {
@@ -544,8 +539,7 @@ static void test_parameters_arrive_exactly(void **state)
     fer_op_release(op);
 }
 
-/* --- Threads -------------------------------------------------------------------------------------
- */
+/* --- Threads ---------------------------------------------------------------------------------- */
 
 static void *declare_once(void *path)
 {

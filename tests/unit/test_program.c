@@ -42,8 +42,7 @@ static void assert_prints(const char *program, const char *expected)
     fer_module_release(module);
 }
 
-/* --- What is read --------------------------------------------------------------------------------
- */
+/* --- What is read ----------------------------------------------------------------------------- */
 
 static void a_program_prints_with_tokens_and_types(void **state)
 {
@@ -367,8 +366,7 @@ static void several_graphs_share_ops(void **state)
     fer_module_release(module);
 }
 
-/* --- What is printed of graphs built by calls ----------------------------------------------------
- */
+/* --- What is printed of graphs built by calls ------------------------------------------------- */
 
 static void ops_of_one_name_get_names(void **state)
 {
@@ -457,8 +455,7 @@ static void modules_that_differ_are_not_equal(void **state)
         fer_module_release(modules[i]);
 }
 
-/* --- Size ----------------------------------------------------------------------------------------
- */
+/* --- Size ------------------------------------------------------------------------------------- */
 
 static void deep_and_long_texts_are_refused_or_read(void **state)
 {

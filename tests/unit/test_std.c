@@ -12,8 +12,7 @@ static const fer_dtype NUMERIC[] = {FER_I8,  FER_I16, FER_I32, FER_I64, FER_U8,
                                     FER_U16, FER_U32, FER_U64, FER_F32, FER_F64};
 #define NUM_NUMERIC (sizeof NUMERIC / sizeof *NUMERIC)
 
-/* --- Random operands -----------------------------------------------------------------------------
- */
+/* --- Random operands -------------------------------------------------------------------------- */
 
 static uint64_t random_state = 0x9e3779b97f4a7c15;
 
@@ -155,8 +154,7 @@ static void assert_near(fer_dtype dtype, double actual, double expected, double 
         fail_msg("%.17g is not near %.17g", actual, expected);
 }
 
-/* --- Elementwise ---------------------------------------------------------------------------------
- */
+/* --- Elementwise ------------------------------------------------------------------------------ */
 
 typedef wide (*binary_reference)(fer_dtype dtype, wide a, wide b);
 
@@ -274,8 +272,7 @@ static void test_exp(void **state)
     fer_op_release(op);
 }
 
-/* --- cast ----------------------------------------------------------------------------------------
- */
+/* --- cast ------------------------------------------------------------------------------------- */
 
 static fer_op *cast_to(const fer_op *cast, fer_dtype dtype)
 {
@@ -387,8 +384,7 @@ static void test_cast_between_the_rest(void **state)
     fer_op_release(cast);
 }
 
-/* --- Along axes ----------------------------------------------------------------------------------
- */
+/* --- Along axes ------------------------------------------------------------------------------- */
 
 static void test_sum(void **state)
 {

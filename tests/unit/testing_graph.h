@@ -150,8 +150,7 @@ static inline void assert_floats_equal(const fer_tensor *tensor, size_t count, c
     assert_floats_equal(tensor, sizeof((float[]){__VA_ARGS__}) / sizeof(float),                    \
                         (float[]){__VA_ARGS__})
 
-/* --- Running, with the package of the tests ------------------------------------------------------
- */
+/* --- Running, with the package of the tests --------------------------------------------------- */
 
 static inline fer_module *read_program(const char *text)
 {

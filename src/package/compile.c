@@ -1,5 +1,4 @@
 #include "package/compile.h"
-#include "base/text.h"
 
 #include "base/path.h"
 #include "base/process.h"

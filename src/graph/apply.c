@@ -34,10 +34,9 @@ static fer_status find_operand(const fer_op *op, const fer_argument *argument,
             return FER_OK;
     }
     const char *near = fer_near_name(argument->keyword, names, spec->num_operands);
-    return fer_fail_at(error, FER_TYPE_ERROR, &place,
-                       "%s: unexpected operand name '%s'%s%s%s in %s", op->name, argument->keyword,
-                       near == NULL ? "" : "; did you mean '", near == NULL ? "" : near,
-                       near == NULL ? "" : "'?", fer_op_text(op));
+    return fer_fail_at(error, FER_TYPE_ERROR, &place, "%s: unexpected operand name '%s'%s%s%s (%s)",
+                       op->name, argument->keyword, near == NULL ? "" : "; did you mean '",
+                       near == NULL ? "" : near, near == NULL ? "" : "'?", fer_op_text(op));
 }
 
 /* What an argument is, in words. */

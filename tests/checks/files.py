@@ -1,5 +1,5 @@
 """files.py SOURCE: what holds of every file of ours: sizes that can be read, no leftovers, no path of
-one machine, whole last lines; and links in the documents lead somewhere."""
+one machine, whole last lines; in the documents, links lead somewhere and quoted files are as they are."""
 import pathlib
 import re
 import sys
@@ -53,6 +53,9 @@ for path in sorted(files):
         for target in re.findall(r"\]\(([^)#\s]+)", text):
             if "://" not in target and not (path.parent / target).exists():
                 faults.append(f"{where}: the link {target} leads nowhere")
+        for name, quoted in re.findall(r"`([^`\n]+\.c)`:\n\n```c\n(.*?)```", text, re.DOTALL):
+            if (root / name).is_file() and (root / name).read_text() != quoted:
+                faults.append(f"{where}: {name} is not as it is quoted")
 
 print("\n".join(faults) or f"{num_read} files")
 sys.exit(bool(faults))

@@ -1,0 +1,99 @@
+"""The examples of the documents: each command that a page shows prints what the page says.
+
+A block whose lines begin with `$ ` holds commands for the shell. The lines below a command, up to the
+next one, are all that it prints; one that ends in an error leaves with the error's exit code. In what
+a compiler says, `...` stands for any text. The folder that a page is run in is called /project; a
+block behind a line that is only a file's name is that file."""
+import doctest
+import os
+import re
+import subprocess
+
+from support import COMMAND, SOURCE, CommandTest, main, write_npy, write_png
+
+DOCS = SOURCE / "docs"
+PAGES = {"errors.md", "signatures.md", "tutorial.md"}
+KINDS = {"TYPE", "VALUE", "ZERO_DIVISION", "OVERFLOW", "IO", "COMPILE", "RUNTIME", "UNSUPPORTED"}
+BLOCK = re.compile(r"^```.*\n((?:.*\n)*?)```$", re.MULTILINE)
+NAMED_BLOCK = re.compile(r"^`([^`\n]+)`:\n\n```.*\n((?:.*\n)*?)```$", re.MULTILINE)
+
+
+def examples_of(page):
+    """The commands of a page, each with what it is said to print."""
+    for block in BLOCK.findall(page):
+        before, *examples = re.split(r"^\$ ", block, flags=re.MULTILINE)
+        if examples and before:
+            raise AssertionError(f"something stands before the first command: {block}")
+        yield from (example.split("\n", 1) for example in examples)
+
+
+def exit_code(shown):
+    if re.search(r"^ferrule: [A-Z_]+: ", shown, re.MULTILINE):
+        return 1
+    return 2 if "\nusage: ferrule " in shown else 0
+
+
+def is_as_shown(shown, printed):
+    if shown.startswith("ferrule: COMPILE: "):
+        return doctest.OutputChecker().check_output(shown, printed, doctest.ELLIPSIS)
+    return shown == printed
+
+
+class Documents(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.folder = self.folder.resolve()
+        self.assertEqual(os.path.basename(COMMAND), "ferrule")
+        path = os.pathsep.join([os.path.dirname(COMMAND), os.environ["PATH"]])
+        self.environment = {**os.environ, "PATH": path, "LC_ALL": "C"}
+
+    def run_example(self, command, shown):
+        process = subprocess.run(["sh", "-c", command], cwd=self.folder, env=self.environment,
+                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                 stderr=subprocess.STDOUT, text=True, encoding="utf-8",
+                                 timeout=120, check=False)
+        printed = process.stdout.replace(str(self.folder), "/project")
+        with self.subTest(command=command):
+            self.assertTrue(is_as_shown(shown, printed), f"\nshown:\n{shown}\nprinted:\n{printed}")
+            self.assertEqual(process.returncode, exit_code(shown))
+
+    def run_page(self, name):
+        """Runs all examples of a page; gives the kinds of the errors among them."""
+        page = (DOCS / name).read_text(encoding="utf-8")
+        for path, text in NAMED_BLOCK.findall(page):
+            self.write(path, text)
+        examples = list(examples_of(page))
+        for command, shown in examples:
+            self.run_example(command, shown)
+        errors = re.findall(r"^ferrule: (\w+): ", page, re.MULTILINE)
+        found = [re.findall(r"^ferrule: (\w+): ", shown, re.MULTILINE) for _, shown in examples]
+        self.assertEqual(len(examples), len(re.findall(r"^\s*\$ ", page, re.MULTILINE)))
+        self.assertEqual(sum(found, []), errors)
+        return set(errors)
+
+    def test_errors(self):
+        self.assertEqual(self.run_page("errors.md"), KINDS)
+
+    def test_signatures(self):
+        self.run_page("signatures.md")
+
+    def test_tutorial(self):
+        page = (DOCS / "tutorial.md").read_text(encoding="utf-8")
+        blocks = BLOCK.findall(page)
+        kernel = [text for text in blocks if "KERNEL(downsample" in text][0]
+        program = [text for text in blocks if text.startswith("use ")][0]
+        self.write("kernels/downsample.c", kernel)
+        self.write("thumbnail.fer", program)
+        write_npy(self.folder / "array.npy", "<f4", (2, 8, 3), range(48))
+        write_png(self.folder / "photo.png", 3, 8, 3, range(72))
+        self.run_page("tutorial.md")
+        self.assertTrue((self.folder / "half.npy").exists())
+        self.assertTrue((self.folder / "quarter.png").exists())
+
+    def test_no_other_page_has_examples(self):
+        pages = {path.name for path in DOCS.glob("*.md")
+                 if re.search(r"^\s*\$ .*\bferrule ", path.read_text(encoding="utf-8"), re.MULTILINE)}
+        self.assertEqual(pages, PAGES)
+
+
+main()

@@ -60,7 +60,8 @@ FER_API uint8_t fer_dtype_dlpack_bits(fer_dtype dtype);
 FER_API fer_dtype fer_dtype_from_dlpack(uint8_t code, uint8_t bits, uint16_t lanes);
 
 /* A logical host device. There is one, id 0, unless FERRULE_HOST_DEVICES says how many (1 to 16);
- * the variable is read at the first use in a process. */
+ * the variable is read at the first use in a process, and what is no such number counts as unset
+ * (the command refuses it). */
 typedef struct fer_device {
     int32_t id;
 } fer_device;

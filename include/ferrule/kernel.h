@@ -158,7 +158,20 @@ struct fer_no_view; /* the view of a type that is no dtype: never defined */
 
 /* What a view tells: extents, elements. */
 
-#define DIM(x, axis) ((x).extent[axis])
+#define DIM(x, axis) ((x).extent[FER_AXIS(x, axis)])
+/* The axis; one that the compiler sees to be none of the view's does not compile. */
+#define FER_AXIS(x, axis)                                                                          \
+    (__builtin_constant_p(axis) && ((index_t)(axis) < 0 || (index_t)(axis) >= FER_NUM_AXES(x))     \
+         ? fer_axis_outside_the_view()                                                             \
+         : (axis))
+#define FER_NUM_AXES(x) ((index_t)(sizeof((x).extent) / sizeof(index_t)) - 1)
+index_t fer_axis_outside_the_view(void)
+#if defined(__has_attribute)
+#if __has_attribute(error)
+    __attribute__((error("DIM needs an axis of the view, from 0 to its rank - 1")))
+#endif
+#endif
+    ;
 #define RANK(x) ((x).rank)
 #define SIZE(x) ((x).size)
 #define DATA(x) ((x).data)
@@ -206,10 +219,10 @@ FER_INLINE void *fer_data(const fer_dl_tensor *tensor)
 
 FER_INLINE index_t fer_num_elements(const fer_dl_tensor *tensor, int rank)
 {
-    index_t size = 1;
+    uint64_t size = 1; /* an empty tensor's other extents may be too much for 64 bits */
     for (int axis = 0; axis < rank; axis++)
-        size *= tensor->shape[axis];
-    return size;
+        size *= (uint64_t)tensor->shape[axis];
+    return (index_t)size;
 }
 
 FER_INLINE index_t fer_extent_or_1(const fer_dl_tensor *tensor, int axis)

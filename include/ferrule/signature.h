@@ -99,8 +99,9 @@ typedef struct fer_signature_spec {
     bool has_effect;
 } fer_signature_spec;
 
-/* Makes a signature of its text: `dot<T>(a: T[n], b: T[n]) -> T[]`. VALUE with `column N` for a
- * fault of syntax, TYPE for an unknown dtype, and what fer_signature_create refuses. */
+/* Makes a signature of its text: `dot<T>(a: T[n], b: T[n]) -> T[]`. VALUE with `column N` (`line L,
+ * column N` where the text has several lines) for a fault of syntax, TYPE for an unknown dtype, and
+ * what fer_signature_create refuses. */
 FER_API FER_MUST_USE fer_status fer_signature_parse(const char *text, fer_signature **out_signature,
                                                     fer_error *error);
 

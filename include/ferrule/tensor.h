@@ -33,11 +33,13 @@ FER_API FER_MUST_USE fer_status fer_tensor_ones(fer_dtype dtype, size_t rank, co
                                                 fer_device device, fer_tensor **out_tensor,
                                                 fer_error *error);
 
-/* A plain number, as a caller wrote it. */
+/* A plain number, as a caller wrote it. Signed and unsigned integers are the same numbers, by the
+ * same rules. */
 typedef enum fer_number_kind {
     FER_NUMBER_INT = 0,
     FER_NUMBER_FLOAT,
-    FER_NUMBER_BOOL
+    FER_NUMBER_BOOL,
+    FER_NUMBER_UINT
 } fer_number_kind;
 typedef struct fer_number {
     fer_number_kind kind;
@@ -45,11 +47,12 @@ typedef struct fer_number {
         int64_t as_int;
         double as_float;
         bool as_bool;
+        uint64_t as_uint;
     } value;
 } fer_number;
 
 /* Every element is `number`. A float to a float dtype rounds to nearest even (a finite number that
- * becomes infinite: VALUE); an int to a float dtype, and anything to an integer dtype, must be
+ * becomes infinite: VALUE); an integer to a float dtype, and anything to an integer dtype, must be
  * exact, else VALUE; a bool goes only to bool, and bool takes only a bool, else VALUE. */
 FER_API FER_MUST_USE fer_status fer_tensor_full(fer_dtype dtype, size_t rank, const int64_t *shape,
                                                 fer_device device, fer_number number,

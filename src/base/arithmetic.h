@@ -1,10 +1,12 @@
-/* Checked int64 arithmetic over extents: sizes never wrap. */
+/* Checked int64 arithmetic over extents: sizes never wrap. And wider integers. */
 #ifndef FERRULE_BASE_ARITHMETIC_H
 #define FERRULE_BASE_ARITHMETIC_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+__extension__ typedef __int128 fer_int128;
 
 /* The product of extents, none of them negative; false when it leaves int64. A zero makes it zero,
  * however large the others are. */

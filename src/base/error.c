@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -130,6 +131,19 @@ fer_status fer_fail_memory(fer_error *error)
         error->axis = -1;
     }
     return FER_MEMORY_ERROR;
+}
+
+fer_status fer_fail_count(fer_error *error, const fer_count *count)
+{
+    char expected[24], actual[24];
+    snprintf(expected, sizeof expected, "%zu", count->expected);
+    snprintf(actual, sizeof actual, "%zu", count->actual);
+    fer_place place = {.op = count->op, .expected = expected, .actual = actual};
+    return fer_fail_at(error, FER_TYPE_ERROR, &place, "%s%sexpected %s%s %s%s, got %s%s",
+                       count->op == NULL ? "" : count->op, count->op == NULL ? "" : ": ",
+                       count->is_room ? "room for " : "", expected, count->what,
+                       count->expected == 1 ? "" : "s", actual,
+                       count->rest == NULL ? "" : count->rest);
 }
 
 fer_status fer_error_prepend(fer_error *error, fer_status kind, const char *format, ...)

@@ -40,6 +40,19 @@ __attribute__((format(printf, 4, 5))) fer_status
 fer_fail_at(fer_error *error, fer_status kind, const fer_place *place, const char *format, ...);
 fer_status fer_fail_memory(fer_error *error);
 
+/* A wrong number of operands, results, inputs or outputs. */
+typedef struct fer_count {
+    const char *op;   /* the message begins with it; or NULL */
+    const char *what; /* one of them: "operand" */
+    bool is_room;     /* what the caller has room for */
+    size_t expected;
+    size_t actual;
+    const char *rest; /* ends the message; or NULL */
+} fer_count;
+
+/* TYPE: `OP: expected 2 operands, got 1`, `OP: expected room for 1 result, got 2`. */
+fer_status fer_fail_count(fer_error *error, const fer_count *count);
+
 /* Puts text before the message of an error that is already there (`softmax: `), keeping the rest.
  * Returns error's kind, or `kind` when error is NULL. */
 __attribute__((format(printf, 3, 4))) fer_status

@@ -164,6 +164,7 @@ void fer_lexer_start(fer_lexer *lexer, const char *text, const char *source_name
         .cursor = text,
         .line_start = text,
         .line = 1,
+        .has_lines = strchr(text, '\n') != NULL,
         .has_comments = has_comments,
         .source_name = source_name,
     };
@@ -189,6 +190,20 @@ bool fer_lexer_accept(fer_lexer *lexer, const char *text)
     return true;
 }
 
+fer_status fer_lexer_locate(const fer_lexer *lexer, const fer_token *token, fer_status status,
+                            fer_error *error)
+{
+    if (status == FER_OK)
+        return FER_OK;
+    if (lexer->source_name != NULL)
+        return fer_error_prepend(error, status, "%s:%zu:%zu: ", lexer->source_name, token->line,
+                                 token->column);
+    if (lexer->has_lines)
+        return fer_error_prepend(error, status, "line %zu, column %zu: ", token->line,
+                                 token->column);
+    return fer_error_prepend(error, status, "column %zu: ", token->column);
+}
+
 fer_status fer_lexer_fail(const fer_lexer *lexer, const fer_token *token, fer_status kind,
                           fer_error *error, const char *format, ...)
 {
@@ -201,13 +216,10 @@ fer_status fer_lexer_fail(const fer_lexer *lexer, const fer_token *token, fer_st
     va_end(arguments);
     if (message.has_failed)
         kind = fer_fail_memory(error);
-    else if (lexer->source_name == NULL)
-        kind = fer_fail(error, kind, "column %zu: %s", token->column, fer_text_string(&message));
     else
-        kind = fer_fail(error, kind, "%s:%zu:%zu: %s", lexer->source_name, token->line,
-                        token->column, fer_text_string(&message));
+        kind = fer_fail(error, kind, "%s", fer_text_string(&message));
     fer_text_free(&message);
-    return kind;
+    return fer_lexer_locate(lexer, token, kind, error);
 }
 
 fer_status fer_lexer_unexpected(const fer_lexer *lexer, const char *expected, fer_error *error)

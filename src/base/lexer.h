@@ -27,8 +27,10 @@ typedef struct fer_lexer {
     const char *cursor;
     const char *line_start;
     size_t line;
+    bool has_lines;          /* more than one */
     bool has_comments;       /* `#` starts a comment up to the line's end */
-    const char *source_name; /* NULL: errors say `column N`, else `name:line:column` */
+    const char *source_name; /* NULL: errors say `column N`, where there are several lines
+                                `line L, column N`; else `name:line:column` */
     fer_token token;         /* the one that comes next */
 } fer_lexer;
 
@@ -60,6 +62,10 @@ __attribute__((format(printf, 5, 6))) fer_status fer_lexer_fail(const fer_lexer 
                                                                 const fer_token *token,
                                                                 fer_status kind, fer_error *error,
                                                                 const char *format, ...);
+/* Puts the token's place before the message of an error that is there already, keeping the rest.
+ * FER_OK stays. */
+fer_status fer_lexer_locate(const fer_lexer *lexer, const fer_token *token, fer_status status,
+                            fer_error *error);
 /* `expected WHAT, found 'token'` at the next token. */
 fer_status fer_lexer_unexpected(const fer_lexer *lexer, const char *expected, fer_error *error);
 

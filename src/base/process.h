@@ -5,14 +5,16 @@
 #include "base/error.h"
 
 typedef struct fer_process_result {
-    int exit_code; /* -1 when a signal ended it */
-    int signal;    /* which, else 0 */
-    char *output;  /* stdout and stderr together, terminated; the caller frees it */
+    /* -1 when a signal ended it; 0 also when another part of the process collected its exit, as one
+     * that ignores SIGCHLD does: then only what it wrote tells. */
+    int exit_code;
+    int signal;   /* which, else 0 */
+    char *output; /* stdout and stderr together, terminated; the caller frees it */
 } fer_process_result;
 
 /* Runs argv (found on PATH when it has no slash) in `folder` (NULL: the working directory) with no
- * input, and waits. IO: it cannot be started, with the system's reason; errno is kept in
- * `out_errno`, which may be NULL. A program that ran and failed is FER_OK here. */
+ * input and in the C locale, and waits. IO: it cannot be started, with the system's reason; errno
+ * is kept in `out_errno`, which may be NULL. A program that ran and failed is FER_OK here. */
 fer_status fer_process_run(const char *const *argv, const char *folder,
                            fer_process_result *out_result, int *out_errno, fer_error *error);
 

@@ -128,6 +128,12 @@ fer_status fer_copy_string(const char *string, char **out_copy, fer_error *error
 
 #define MAX_NEAR_LENGTH 64
 
+/* Not <ctype.h>: names are the same in every locale. */
+static char lower(char c)
+{
+    return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
+}
+
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
     size_t row[MAX_NEAR_LENGTH + 1];
@@ -137,7 +143,7 @@ static size_t edit_distance(const char *a, size_t a_length, const char *b, size_
         size_t diagonal = row[0];
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t best = diagonal + (a[i - 1] != b[j - 1]);
+            size_t best = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
             if (row[j] + 1 < best)
                 best = row[j] + 1;
             if (row[j - 1] + 1 < best)
@@ -155,6 +161,8 @@ const char *fer_near_name(const char *name, const char *const *candidates, size_
     if (length > MAX_NEAR_LENGTH)
         return NULL;
     size_t limit = length / 3 < 1 ? 1 : length / 3;
+    if (length == 1) /* else every other letter would be near */
+        limit = 0;
     const char *nearest = NULL;
     for (size_t i = 0; i < num_candidates; i++) {
         size_t candidate_length = strlen(candidates[i]);

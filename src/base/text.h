@@ -34,8 +34,9 @@ void fer_text_free(fer_text *text);
 /* A copy, for the caller to free. */
 fer_status fer_copy_string(const char *string, char **out_copy, fer_error *error);
 
-/* The candidate nearest to `name` by edit distance, or NULL when none is near enough to be what was
- * meant (a third of its length, at least 1). */
+/* The candidate nearest to `name` by edit distance, upper and lower case alike, or NULL when none
+ * is near enough to be what was meant: a third of its length, at least 1, but nothing for one
+ * letter. */
 const char *fer_near_name(const char *name, const char *const *candidates, size_t num_candidates);
 
 #endif

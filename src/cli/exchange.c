@@ -1,10 +1,9 @@
 #include "cli/exchange.h"
 
-#include "base/lexer.h"
 #include "base/text.h"
 #include "cli/picture.h"
+#include "tensor/number.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,28 +20,18 @@ static bool has_extension(const char *path, const char *extension)
 static fer_status read_number(const char *name, const char *text, fer_number *out_number,
                               fer_error *error)
 {
-    bool is_true = strcmp(text, "true") == 0;
-    if (is_true || strcmp(text, "false") == 0) {
-        *out_number = (fer_number){.kind = FER_NUMBER_BOOL, .value.as_bool = is_true};
+    fer_lexer lexer;
+    fer_lexer_start(&lexer, text, NULL, false);
+    fer_status status = fer_number_parse(&lexer, out_number, NULL);
+    if (status == FER_OVERFLOW_ERROR)
+        return fer_fail(error, status, "input '%s' is %s, which is %s", name, text,
+                        lexer.token.kind == FER_TOKEN_INTEGER ? "outside 64 bits"
+                                                              : "too large for a float");
+    if (status == FER_OK && lexer.token.kind == FER_TOKEN_END)
         return FER_OK;
-    }
-    char *end = NULL;
-    errno = 0;
-    long long integer = strtoll(text, &end, 10);
-    if (end != text && *end == '\0') {
-        if (errno == ERANGE)
-            return fer_fail(error, FER_OVERFLOW_ERROR, "input '%s' is %s, which is outside int64",
-                            name, text);
-        *out_number = (fer_number){.kind = FER_NUMBER_INT, .value.as_int = integer};
-        return FER_OK;
-    }
-    double real = strtod(text, &end);
-    if (end == text || *end != '\0')
-        return fer_fail(error, FER_VALUE_ERROR,
-                        "input '%s' is '%s', which is neither a .npy or .png file nor a number",
-                        name, text);
-    *out_number = (fer_number){.kind = FER_NUMBER_FLOAT, .value.as_float = real};
-    return FER_OK;
+    return fer_fail(error, FER_VALUE_ERROR,
+                    "input '%s' is '%s', which is neither a .npy or .png file nor a number", name,
+                    text);
 }
 
 fer_status fer_input_read(const char *name, const char *text, fer_dtype picture_dtype,
@@ -81,6 +70,28 @@ fer_given_output fer_output_split(char *text)
     return output;
 }
 
+static fer_status fail_result_name(const char *subject, const char *name, const char *const *known,
+                                   size_t num_known, fer_error *error)
+{
+    if (num_known == 0)
+        return fer_fail(error, FER_VALUE_ERROR,
+                        "%s: no result is called '%s'; the results have no names, so -o FILE takes "
+                        "the next one",
+                        subject, name);
+    fer_text list = FER_TEXT_INIT;
+    for (size_t i = 0; i < num_known; i++)
+        fer_text_printf(&list, "%s'%s'", i == 0 ? "" : ", ", known[i]);
+    const char *near = fer_near_name(name, known, num_known);
+    fer_status status =
+        list.has_failed ? fer_fail_memory(error)
+                        : fer_fail(error, FER_VALUE_ERROR,
+                                   "%s: no result is called '%s', but %s%s%s%s", subject, name,
+                                   fer_text_string(&list), near == NULL ? "" : "; did you mean '",
+                                   near == NULL ? "" : near, near == NULL ? "" : "'?");
+    fer_text_free(&list);
+    return status;
+}
+
 static fer_status find_result(const char *subject, const char *name, const char *const *names,
                               size_t num_results, size_t *out_index, fer_error *error)
 {
@@ -96,10 +107,7 @@ static fer_status find_result(const char *subject, const char *name, const char 
         if (num_known < sizeof known / sizeof *known)
             known[num_known++] = names[i];
     }
-    const char *near = fer_near_name(name, known, num_known);
-    return fer_fail(error, FER_VALUE_ERROR, "%s: no result is called '%s'%s%s%s", subject, name,
-                    near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-                    near != NULL ? "'?" : "");
+    return fail_result_name(subject, name, known, num_known, error);
 }
 
 static size_t next_free(const char *const *paths, size_t num_results)
@@ -140,8 +148,9 @@ fer_status fer_outputs_assign(const char *subject, const fer_given_output *outpu
             continue;
         size_t index = next_free(out_paths, num_results);
         if (index == num_results)
-            return fer_fail(error, FER_VALUE_ERROR, "%s gives %zu result%s, but %zu outputs came",
-                            subject, num_results, num_results == 1 ? "" : "s", num_outputs);
+            return fer_fail(error, FER_VALUE_ERROR, "%s gives %zu result%s, but %zu output%s came",
+                            subject, num_results, num_results == 1 ? "" : "s", num_outputs,
+                            num_outputs == 1 ? "" : "s");
         out_paths[index] = outputs[i].path;
     }
     return FER_OK;

@@ -13,7 +13,7 @@ typedef struct fer_given_input {
 } fer_given_input;
 
 /* Reads one. A picture becomes a tensor of `picture_dtype`, FER_U8 or FER_F32. VALUE: neither a
- * file that can be read nor a number. OVERFLOW: an integer outside int64. */
+ * file that can be read nor a number. OVERFLOW: an integer outside 64 bits, a float outside f64. */
 fer_status fer_input_read(const char *name, const char *text, fer_dtype picture_dtype,
                           fer_given_input *out_input, fer_error *error);
 void fer_inputs_clear(fer_given_input *inputs, size_t num_inputs);

@@ -15,7 +15,13 @@ fer_status fer_given_signature(const fer_given_declaration *given, fer_signature
                                fer_error *error)
 {
     *out_signature = NULL;
-    if (!fer_is_name(given->text) || given->num_packages == 0)
+    bool is_name = fer_is_name(given->text);
+    if (is_name && given->num_packages == 0)
+        return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = given->text},
+                           "%s: a kernel's name alone needs --package, the package that declares "
+                           "it; else give the whole declaration",
+                           given->text);
+    if (!is_name)
         return fer_signature_parse(given->text, out_signature, error);
     for (size_t i = 0; i < given->num_packages; i++) {
         fer_package *package = NULL;

@@ -1,4 +1,5 @@
 /* ferrule infer: the result types of a declaration for given operand types; needs no kernel. */
+#include "base/lexer.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -17,6 +18,17 @@ const fer_subcommand fer_command_infer = {
     .options = FER_ONLY_HELP,
     .run = run,
 };
+
+static fer_status parse_declaration(const char *text, fer_signature **out_signature,
+                                    fer_error *error)
+{
+    if (!fer_is_name(text))
+        return fer_signature_parse(text, out_signature, error);
+    return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = text},
+                       "%s: a kernel's name alone says nothing of its types; give the whole "
+                       "declaration, as `ferrule list PACKAGE` prints it",
+                       text);
+}
 
 static fer_status parse_types(char **texts, size_t num_types, fer_type **types, fer_error *error)
 {
@@ -64,7 +76,7 @@ static int run(int argc, char **argv)
         return fer_misuse(&fer_command_infer, "DECLARATION is missing");
     fer_error error = FER_ERROR_INIT;
     fer_signature *signature = NULL;
-    fer_status status = fer_signature_parse(argv[optind], &signature, &error);
+    fer_status status = parse_declaration(argv[optind], &signature, &error);
     if (status == FER_OK)
         status = print_results(signature, argv + optind + 1, (size_t)(argc - optind - 1), &error);
     fer_signature_release(signature);

@@ -1,6 +1,7 @@
 /* The command. `ferrule --help` lists what it does; each subcommand is a file of its own here. */
 #include "base/text.h"
 #include "cli/cli.h"
+#include "types/device.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,6 +43,14 @@ static int misuse(const char *name)
     return FER_EXIT_MISUSE;
 }
 
+/* What the environment says wrongly would otherwise be taken as not said. */
+static int run_command(const fer_subcommand *command, int argc, char **argv)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_status status = fer_device_check_environment(&error);
+    return status == FER_OK ? command->run(argc, argv) : fer_finish(status, &error);
+}
+
 static int dispatch(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
@@ -55,7 +64,7 @@ static int dispatch(int argc, char **argv)
     }
     for (size_t i = 0; i < NUM_COMMANDS; i++)
         if (strcmp(name, COMMANDS[i]->name) == 0)
-            return COMMANDS[i]->run(argc - 1, argv + 1);
+            return run_command(COMMANDS[i], argc - 1, argv + 1);
     return misuse(name);
 }
 

@@ -46,6 +46,7 @@ typedef struct arguments {
 typedef struct work {
     fer_module *module;
     const fer_graph *graph;
+    char *subject; /* how messages name the graph */
     fer_model *model;
     fer_tensor **inputs;
     fer_tensor **outputs;
@@ -96,9 +97,9 @@ static fer_status find_input(const fer_graph *graph, const char *name, size_t *o
             known[i] = input;
     }
     const char *near = fer_near_name(name, known, num_inputs < MAX_KNOWN ? num_inputs : MAX_KNOWN);
-    return fer_fail(error, FER_TYPE_ERROR, "%s: there is no input '%s'%s%s%s",
-                    fer_graph_name(graph), name, near != NULL ? "; did you mean '" : "",
-                    near != NULL ? near : "", near != NULL ? "'?" : "");
+    return fer_fail(error, FER_TYPE_ERROR, "there is no input '%s'%s%s%s", name,
+                    near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
+                    near != NULL ? "'?" : "");
 }
 
 static fer_status read_input(const fer_graph *graph, size_t index, const char *text,
@@ -112,8 +113,13 @@ static fer_status read_input(const fer_graph *graph, size_t index, const char *t
     if (input.tensor != NULL)
         return FER_OK;
     if (fer_type_rank(value->type) != 0)
-        return fer_fail(error, FER_TYPE_ERROR, "input '%s' is a number, but it has rank %zu",
-                        value->name, fer_type_rank(value->type));
+        return fer_fail_at(error, FER_TYPE_ERROR,
+                           &(fer_place){.operand = value->name,
+                                        .expected = fer_type_text(value->type),
+                                        .actual = text},
+                           "input '%s' is a number, but the graph takes rank %zu, %s; give a .npy "
+                           "or .png file",
+                           value->name, fer_type_rank(value->type), fer_type_text(value->type));
     fer_status status =
         fer_tensor_scalar(dtype, fer_type_device(value->type), input.number, out_tensor, error);
     if (status != FER_OK)
@@ -121,9 +127,9 @@ static fer_status read_input(const fer_graph *graph, size_t index, const char *t
     return FER_OK;
 }
 
+/* Its messages say nothing of the graph. */
 static fer_status read_inputs(const arguments *arguments, work *work, fer_error *error)
 {
-    const char *graph_name = fer_graph_name(work->graph);
     size_t num_inputs = fer_graph_num_inputs(work->graph);
     for (size_t i = 0; i < arguments->num_pairs; i++) {
         const char *name = NULL;
@@ -132,15 +138,12 @@ static fer_status read_inputs(const arguments *arguments, work *work, fer_error 
         fer_split_pair(arguments->pairs[i], &name, &text);
         FER_TRY(find_input(work->graph, name, &index, error));
         if (work->inputs[index] != NULL)
-            return fer_fail(error, FER_TYPE_ERROR, "%s: input '%s' is given twice", graph_name,
-                            name);
-        fer_status status = read_input(work->graph, index, text, &work->inputs[index], error);
-        if (status != FER_OK)
-            return fer_error_prepend(error, status, "%s: ", graph_name);
+            return fer_fail(error, FER_TYPE_ERROR, "input '%s' is given twice", name);
+        FER_TRY(read_input(work->graph, index, text, &work->inputs[index], error));
     }
     for (size_t i = 0; i < num_inputs; i++)
         if (work->inputs[i] == NULL)
-            return fer_fail(error, FER_TYPE_ERROR, "%s: input '%s' is missing", graph_name,
+            return fer_fail(error, FER_TYPE_ERROR, "input '%s' is missing",
                             fer_graph_input_at(work->graph, i)->name);
     return FER_OK;
 }
@@ -156,7 +159,9 @@ static fer_status allocate(work *work, fer_error *error)
         return fer_fail_memory(error);
     for (size_t i = 0; i < num_outputs; i++)
         work->names[i] = fer_graph_output_at(work->graph, i)->name;
-    return FER_OK;
+    fer_text subject = FER_TEXT_INIT;
+    fer_text_printf(&subject, "graph '%s'", fer_graph_name(work->graph));
+    return fer_text_take(&subject, &work->subject, error);
 }
 
 static double now_in_ms(void)
@@ -196,12 +201,13 @@ static fer_status perform(const arguments *arguments, work *work, fer_error *err
     FER_TRY(choose_graph(arguments, work, error));
     FER_TRY(allocate(work, error));
     size_t num_outputs = fer_graph_num_outputs(work->graph);
-    FER_TRY(fer_outputs_assign(fer_graph_name(work->graph), arguments->outputs,
-                               arguments->num_outputs, work->names, num_outputs, work->paths,
-                               error));
+    FER_TRY(fer_outputs_assign(work->subject, arguments->outputs, arguments->num_outputs,
+                               work->names, num_outputs, work->paths, error));
     FER_TRY(fer_model_create(work->graph, NULL, &work->model, error));
     double ready_ms = now_in_ms() - start;
-    FER_TRY(read_inputs(arguments, work, error));
+    fer_status status = read_inputs(arguments, work, error);
+    if (status != FER_OK)
+        return fer_error_prepend(error, status, "%s: ", work->subject);
     start = now_in_ms();
     FER_TRY(fer_model_run(work->model, work->inputs, fer_graph_num_inputs(work->graph),
                           work->outputs, num_outputs, error));
@@ -223,6 +229,7 @@ static void work_clear(work *work)
         release_all(work->inputs, fer_graph_num_inputs(work->graph));
         release_all(work->outputs, fer_graph_num_outputs(work->graph));
     }
+    free(work->subject);
     free(work->names);
     free(work->paths);
     fer_model_release(work->model);

@@ -12,20 +12,23 @@ static const fer_signature_spec *spec_of(const fer_op *op)
 
 /* --- Binding ---------------------------------------------------------------------------------- */
 
-/* Which operand an argument is for. `num_positional` counts the positional ones before it. */
-static fer_status find_operand(const fer_op *op, const fer_argument *argument,
-                               size_t *num_positional, size_t *out_index, fer_error *error)
+/* `missing` ends the message. */
+static fer_status fail_count(const fer_op *op, size_t num_arguments, const char *missing,
+                             fer_error *error)
+{
+    return fer_fail_count(error, &(fer_count){.op = op->name,
+                                              .what = "operand",
+                                              .expected = spec_of(op)->num_operands,
+                                              .actual = num_arguments,
+                                              .rest = missing});
+}
+
+/* Which operand an argument with a name is for. */
+static fer_status find_operand(const fer_op *op, const fer_argument *argument, size_t *out_index,
+                               fer_error *error)
 {
     const fer_signature_spec *spec = spec_of(op);
-    fer_place place = {.op = op->name};
-    if (argument->keyword == NULL) {
-        *out_index = (*num_positional)++;
-        if (*out_index < spec->num_operands)
-            return FER_OK;
-        return fer_fail_at(error, FER_TYPE_ERROR, &place,
-                           "%s: expected %zu operand%s, got more than that", op->name,
-                           spec->num_operands, spec->num_operands == 1 ? "" : "s");
-    }
+    fer_place place = {.op = op->name, .actual = argument->keyword};
     const char *names[FER_MAX_OPERANDS];
     for (size_t i = 0; i < spec->num_operands; i++) {
         names[i] = spec->operands[i].name;
@@ -95,14 +98,11 @@ static fer_status check_complete(const fer_op *op, const bool *is_given, size_t 
     size_t num_missing = 0;
     for (size_t i = 0; i < spec->num_operands; i++)
         if (!is_given[i])
-            fer_text_printf(&missing, "%s'%s'", num_missing++ == 0 ? "" : ", ",
+            fer_text_printf(&missing, "%s'%s'", num_missing++ == 0 ? "; missing " : ", ",
                             spec->operands[i].name);
     fer_status status = FER_OK;
     if (num_missing > 0)
-        status = fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = op->name},
-                             "%s: expected %zu operand%s, got %zu; missing %s", op->name,
-                             spec->num_operands, spec->num_operands == 1 ? "" : "s", num_arguments,
-                             fer_text_string(&missing));
+        status = fail_count(op, num_arguments, fer_text_string(&missing), error);
     fer_text_free(&missing);
     return status;
 }
@@ -111,15 +111,17 @@ fer_status fer_arguments_bind(const fer_op *op, const fer_argument *arguments, s
                               fer_argument *bound, fer_error *error)
 {
     bool is_given[FER_MAX_OPERANDS] = {false};
-    size_t num_positional = 0;
     bool has_keywords = false;
     for (size_t i = 0; i < num_arguments; i++) {
         has_keywords |= arguments[i].keyword != NULL;
         if (has_keywords && arguments[i].keyword == NULL)
             return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = op->name},
                                "%s: an operand without a name follows one with a name", op->name);
-        size_t index = 0;
-        FER_TRY(find_operand(op, &arguments[i], &num_positional, &index, error));
+        size_t index = i;
+        if (has_keywords)
+            FER_TRY(find_operand(op, &arguments[i], &index, error));
+        else if (index >= spec_of(op)->num_operands)
+            return fail_count(op, num_arguments, "", error);
         const char *name = spec_of(op)->operands[index].name;
         if (is_given[index])
             return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = op->name, .operand = name},
@@ -160,6 +162,16 @@ static fer_dtype dtype_of_param(const fer_op *op, const char *name)
     return FER_DTYPE_INVALID;
 }
 
+/* `op: operand 'x': 1.5 is no whole number, ...` */
+static fer_status fail_number(const fer_place *operand, const fer_error *cause, fer_error *error)
+{
+    fer_place place = *operand;
+    place.expected = cause->expected;
+    place.actual = cause->actual;
+    return fer_fail_at(error, cause->kind, &place, "%s: operand '%s': %s", place.op, place.operand,
+                       cause->message);
+}
+
 /* The number as the rank-0 tensor that the operand wants. */
 static fer_status make_scalar(const fer_op *op, const fer_argument *bound, size_t index,
                               fer_device device, fer_tensor **out_tensor, fer_error *error)
@@ -181,8 +193,7 @@ static fer_status make_scalar(const fer_op *op, const fer_argument *bound, size_
     fer_status status =
         fer_tensor_scalar(dtype, device, bound[index].as.number, out_tensor, &cause);
     if (status == FER_VALUE_ERROR)
-        status = fer_fail_at(error, status, &place, "%s: operand '%s': %s", op->name, operand->name,
-                             cause.message);
+        status = fail_number(&place, &cause, error);
     else if (status != FER_OK)
         return fer_error_move(error, &cause);
     fer_error_clear(&cause);
@@ -275,9 +286,11 @@ static fer_status apply(const fer_op *op, const fer_argument *arguments, size_t 
                         fer_argument *out_results, size_t num_results, fer_error *error)
 {
     if (num_results != op->num_results)
-        return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = op->name},
-                           "%s: expected room for %zu result%s, got %zu", op->name, op->num_results,
-                           op->num_results == 1 ? "" : "s", num_results);
+        return fer_fail_count(error, &(fer_count){.op = op->name,
+                                                  .what = "result",
+                                                  .is_room = true,
+                                                  .expected = op->num_results,
+                                                  .actual = num_results});
     FER_TRY(fer_signature_require_complete(op->signature, error));
     fer_argument bound[FER_MAX_OPERANDS];
     FER_TRY(fer_arguments_bind(op, arguments, num_arguments, bound, error));

@@ -13,7 +13,7 @@
 
 #define MAX_ELEMENT_BYTES 8
 
-/* Numbers are read and written in the C locale, whatever the program around us has set. The object
+/* Numbers are written in the C locale, whatever the program around us has set. The object
  * for "C" is static in the C library and never fails. */
 static locale_t enter_c_locale(void)
 {
@@ -162,85 +162,24 @@ static bool is_float_dtype(fer_dtype dtype)
     return dtype != FER_BOOL && (FER_DTYPE_BIT(dtype) & FER_ANY_INT) == 0;
 }
 
-static fer_status parse_integer(fer_lexer *lexer, bool is_negative, fer_dtype dtype,
-                                void *out_element, fer_number *out_number, bool *out_is_stored,
-                                fer_error *error)
-{
-    uint64_t magnitude = 0;
-    bool has_overflowed = false;
-    for (size_t i = 0; i < lexer->token.length; i++) {
-        has_overflowed |= __builtin_mul_overflow(magnitude, 10u, &magnitude);
-        has_overflowed |=
-            __builtin_add_overflow(magnitude, (uint64_t)(lexer->token.start[i] - '0'), &magnitude);
-    }
-    uint64_t limit = (uint64_t)INT64_MAX + is_negative;
-    if (!has_overflowed && !is_negative && dtype == FER_U64) {
-        memcpy(out_element, &magnitude, sizeof magnitude);
-        *out_is_stored = true;
-    } else if (has_overflowed || magnitude > limit) {
-        return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error,
-                              "%s%.*s does not fit %s", is_negative ? "-" : "",
-                              lexer->token.length > 60 ? 60 : (int)lexer->token.length,
-                              lexer->token.start, fer_dtype_name(dtype));
-    }
-    int64_t value = is_negative ? (int64_t)(0 - magnitude) : (int64_t)magnitude;
-    *out_number = (fer_number){.kind = FER_NUMBER_INT, .value.as_int = value};
-    return FER_OK;
-}
-
-/* The number at the next token, which stays there; `*out_is_stored`: the element is written
- * already, being a number that fer_number does not hold. */
-static fer_status parse_number(fer_lexer *lexer, bool is_negative, fer_dtype dtype,
-                               void *out_element, fer_number *out_number, bool *out_is_stored,
-                               fer_error *error)
-{
-    *out_is_stored = false;
-    if (lexer->token.kind == FER_TOKEN_INTEGER)
-        return parse_integer(lexer, is_negative, dtype, out_element, out_number, out_is_stored,
-                             error);
-    double value = 0;
-    if (lexer->token.kind == FER_TOKEN_FLOAT)
-        value = strtod(lexer->token.start, NULL);
-    else if (fer_lexer_at(lexer, "inf"))
-        value = INFINITY;
-    else if (fer_lexer_at(lexer, "nan"))
-        value = NAN;
-    else if (!is_negative && (fer_lexer_at(lexer, "true") || fer_lexer_at(lexer, "false"))) {
-        *out_number =
-            (fer_number){.kind = FER_NUMBER_BOOL, .value.as_bool = fer_lexer_at(lexer, "true")};
-        return FER_OK;
-    } else
-        return fer_lexer_unexpected(lexer, "a number, true or false", error);
-    if (lexer->token.kind == FER_TOKEN_FLOAT && isinf(value))
-        return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error,
-                              "this number is too large for %s", fer_dtype_name(dtype));
-    *out_number =
-        (fer_number){.kind = FER_NUMBER_FLOAT, .value.as_float = is_negative ? -value : value};
-    return FER_OK;
-}
-
 static fer_status parse_element(fer_lexer *lexer, fer_dtype dtype, void *out_element,
                                 fer_error *error)
 {
     fer_token first = lexer->token;
-    bool is_negative = fer_lexer_accept(lexer, "-");
-    fer_number number;
-    bool is_stored;
-    FER_TRY(parse_number(lexer, is_negative, dtype, out_element, &number, &is_stored, error));
     bool is_nan = fer_lexer_at(lexer, "nan");
-    fer_lexer_advance(lexer);
-    if (is_nan && !is_negative && is_float_dtype(dtype) && fer_lexer_at(lexer, "("))
+    fer_number number;
+    fer_status status = fer_number_parse(lexer, &number, error);
+    if (status == FER_OVERFLOW_ERROR) {
+        const char *end = lexer->token.start + lexer->token.length;
+        return fer_lexer_fail(lexer, &first, FER_VALUE_ERROR, error, "%.*s does not fit %s",
+                              end - first.start > 60 ? 60 : (int)(end - first.start), first.start,
+                              fer_dtype_name(dtype));
+    }
+    FER_TRY(status);
+    if (is_nan && is_float_dtype(dtype) && fer_lexer_at(lexer, "("))
         return parse_nan_bits(lexer, dtype, out_element, error);
-    if (is_stored)
-        return FER_OK;
-    fer_error cause = FER_ERROR_INIT;
-    fer_status status = fer_number_store(number, dtype, out_element, &cause);
-    if (status == FER_VALUE_ERROR)
-        status = fer_lexer_fail(lexer, &first, status, error, "%s", cause.message);
-    else if (status != FER_OK)
-        return fer_error_move(error, &cause);
-    fer_error_clear(&cause);
-    return status;
+    status = fer_number_store(number, dtype, out_element, error);
+    return fer_lexer_locate(lexer, &first, status, error);
 }
 
 static fer_status parse_one_more(fer_lexer *lexer, elements *read, fer_error *error)
@@ -297,9 +236,7 @@ fer_status fer_elements_parse(fer_lexer *lexer, const fer_type *type, fer_tensor
                               "%s has too many elements", fer_type_text(type));
     elements read = {.dtype = fer_type_dtype(type),
                      .element_bytes = fer_dtype_bytes(fer_type_dtype(type))};
-    locale_t previous = enter_c_locale();
     fer_status status = parse_list(lexer, type, num_elements, &read, error);
-    leave_c_locale(previous);
     if (status == FER_OK)
         status = fer_tensor_copy_from(read.dtype, rank, extents, read.data, fer_type_device(type),
                                       out_tensor, error);

@@ -20,7 +20,7 @@ fer_status fer_program_locate(const fer_program_reader *reader, const fer_token 
     if (strncmp(error->message, source, length) == 0 && rest[0] == ':' && rest[1] >= '1' &&
         rest[1] <= '9')
         return status;
-    return fer_error_prepend(error, status, "%s:%zu:%zu: ", source, token->line, token->column);
+    return fer_lexer_locate(&reader->lexer, token, status, error);
 }
 
 fer_token fer_program_peek(const fer_program_reader *reader)

@@ -1,6 +1,7 @@
 /* Programs: a graph, its header and the steps of its body but for what a step does. */
 #include "graph/text.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* The header of a graph, before the graph is there. */
@@ -109,22 +110,40 @@ fer_status fer_program_expect_value(fer_program_reader *reader, fer_graph *graph
     return status;
 }
 
+static fer_status fail_num_results(const fer_program_reader *reader, const header *h,
+                                   const fer_graph *graph, const fer_token *at, fer_error *error)
+{
+    char expected[24], actual[24];
+    snprintf(expected, sizeof expected, "%zu", h->num_results);
+    snprintf(actual, sizeof actual, "%zu", graph->num_outputs);
+    fer_place place = {.expected = expected, .actual = actual};
+    fer_status status = fer_fail_at(
+        error, FER_VALUE_ERROR, &place, "graph '%s': %s result%s declared, but return gives %s",
+        graph->name, expected, h->num_results == 1 ? " is" : "s are", actual);
+    return fer_lexer_locate(&reader->lexer, at, status, error);
+}
+
+static fer_status fail_result(const fer_program_reader *reader, const header *h,
+                              const fer_graph *graph, size_t index, fer_error *error)
+{
+    fer_place place = {.expected = fer_type_text(h->results[index]),
+                       .actual = fer_type_text(graph->outputs[index]->type)};
+    fer_status status = fer_fail_at(error, FER_VALUE_ERROR, &place,
+                                    "graph '%s': result %zu is declared %s, but return gives %s",
+                                    graph->name, index, place.expected, place.actual);
+    return fer_lexer_locate(&reader->lexer, &h->result_tokens[index], status, error);
+}
+
 static fer_status check_results(const fer_program_reader *reader, const header *h,
                                 const fer_graph *graph, const fer_token *at, fer_error *error)
 {
     if (!h->has_results)
         return FER_OK;
     if (h->num_results != graph->num_outputs)
-        return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error,
-                              "graph '%s': %zu result%s declared, but return gives %zu",
-                              graph->name, h->num_results, h->num_results == 1 ? " is" : "s are",
-                              graph->num_outputs);
+        return fail_num_results(reader, h, graph, at, error);
     for (size_t i = 0; i < h->num_results; i++)
         if (!fer_type_equal(h->results[i], graph->outputs[i]->type))
-            return fer_lexer_fail(&reader->lexer, &h->result_tokens[i], FER_VALUE_ERROR, error,
-                                  "graph '%s': result %zu is declared %s, but return gives %s",
-                                  graph->name, i, fer_type_text(h->results[i]),
-                                  fer_type_text(graph->outputs[i]->type));
+            return fail_result(reader, h, graph, i, error);
     return FER_OK;
 }
 
@@ -174,6 +193,11 @@ fer_status fer_program_parse_graph(fer_program_reader *reader, fer_error *error)
     fer_graph *graph = NULL;
     fer_token token = reader->lexer.token;
     FER_TRY_DONE(fer_program_expect_name(reader, "a graph's name", &h.name, error));
+    if (fer_module_find(reader->module, h.name) != NULL) {
+        status = fer_lexer_fail(&reader->lexer, &token, FER_VALUE_ERROR, error,
+                                "the program has a graph '%s' already", h.name);
+        goto done;
+    }
     FER_TRY_DONE(parse_inputs(reader, &h, error));
     FER_TRY_DONE(parse_results(reader, &h, error));
     status = fer_graph_create(reader->module, h.name, h.inputs, h.num_inputs, &graph, error);

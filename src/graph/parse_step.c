@@ -3,8 +3,10 @@
 #include "graph/element.h"
 #include "graph/text.h"
 #include "signature/literal.h"
+#include "tensor/number.h"
 #include "types/expression.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,23 +113,6 @@ static bool at_number(const fer_lexer *lexer)
            fer_lexer_at(lexer, "false") || fer_lexer_at(lexer, "inf") || fer_lexer_at(lexer, "nan");
 }
 
-static fer_status parse_number(fer_program_reader *reader, fer_number *out_number, fer_error *error)
-{
-    fer_pool pool = {0};
-    fer_param literal;
-    fer_status status = fer_literal_parse(&reader->lexer, &pool, &literal, error);
-    fer_pool_clear(&pool);
-    FER_TRY(status);
-    if (literal.kind == FER_PARAM_BOOL)
-        *out_number = (fer_number){.kind = FER_NUMBER_BOOL, .value.as_bool = literal.value.as_bool};
-    else if (literal.kind == FER_PARAM_INT)
-        *out_number = (fer_number){.kind = FER_NUMBER_INT, .value.as_int = literal.value.as_int};
-    else
-        *out_number =
-            (fer_number){.kind = FER_NUMBER_FLOAT, .value.as_float = literal.value.as_float};
-    return FER_OK;
-}
-
 /* `x`, `2.5` or `name = x`. The caller frees the keyword. */
 static fer_status parse_argument(fer_program_reader *reader, fer_graph *graph, char **out_keyword,
                                  fer_argument *out, fer_error *error)
@@ -140,7 +125,7 @@ static fer_status parse_argument(fer_program_reader *reader, fer_graph *graph, c
     *out = (fer_argument){.keyword = *out_keyword};
     if (at_number(&reader->lexer)) {
         out->kind = FER_ARGUMENT_NUMBER;
-        return parse_number(reader, &out->as.number, error);
+        return fer_number_parse(&reader->lexer, &out->as.number, error);
     }
     out->kind = FER_ARGUMENT_VALUE;
     return fer_program_expect_value(reader, graph, &out->as.value, error);
@@ -186,15 +171,27 @@ static fer_status skip_attributes(fer_program_reader *reader, fer_error *error)
     return fer_lexer_expect(lexer, "}", "after an attribute", error);
 }
 
+static fer_status fail_names(const fer_program_reader *reader, const fer_graph *graph,
+                             const fer_token *at, const fer_op *op, size_t num_names,
+                             fer_error *error)
+{
+    char expected[24], actual[24];
+    snprintf(expected, sizeof expected, "%zu", op->num_results);
+    snprintf(actual, sizeof actual, "%zu", num_names);
+    fer_place place = {.op = op->name, .expected = expected, .actual = actual};
+    fer_status status = fer_fail_at(
+        error, FER_VALUE_ERROR, &place, "graph '%s': %s gives %s result%s, but %s name%s it",
+        graph->name, op->name, expected, op->num_results == 1 ? "" : "s", actual,
+        num_names == 1 ? " takes" : "s take");
+    return fer_lexer_locate(&reader->lexer, at, status, error);
+}
+
 static fer_status stage(fer_program_reader *reader, fer_graph *graph, const fer_token *at,
                         const fer_op *op, const arguments *given, const names *left,
                         fer_error *error)
 {
     if (op->num_results != left->count)
-        return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error,
-                              "graph '%s': %s gives %zu result%s, but %zu name%s it", graph->name,
-                              op->name, op->num_results, op->num_results == 1 ? "" : "s",
-                              left->count, left->count == 1 ? " takes" : "s take");
+        return fail_names(reader, graph, at, op, left->count, error);
     fer_argument bound[FER_MAX_OPERANDS];
     fer_value *results[FER_MAX_OPERANDS];
     fer_status status = fer_arguments_bind(op, given->list, given->count, bound, error);
@@ -245,9 +242,10 @@ static fer_status parse_constant(fer_program_reader *reader, fer_graph *graph, c
     fer_value *value = NULL;
     FER_TRY(fer_program_parse_type(reader, &type, error));
     fer_status status = fer_elements_parse(&reader->lexer, type, &tensor, error);
-    if (status == FER_OK)
+    if (status == FER_OK) {
         status = fer_graph_constant(graph, tensor, &value, error);
-    status = locate_in(reader, graph, &token, status, error);
+        status = locate_in(reader, graph, &token, status, error);
+    }
     if (status == FER_OK)
         status = name_values(reader, left, &value, error);
     fer_tensor_release(tensor);

@@ -10,9 +10,10 @@ static fer_status check_operands(const fer_graph *graph, const fer_op *op,
 {
     const fer_signature_spec *spec = fer_signature_folded(op->signature);
     if (num_operands != spec->num_operands)
-        return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = op->name},
-                           "%s: expected %zu operand%s, got %zu", op->name, spec->num_operands,
-                           spec->num_operands == 1 ? "" : "s", num_operands);
+        return fer_fail_count(error, &(fer_count){.op = op->name,
+                                                  .what = "operand",
+                                                  .expected = spec->num_operands,
+                                                  .actual = num_operands});
     for (size_t i = 0; i < num_operands; i++) {
         fer_place place = {.op = op->name, .operand = spec->operands[i].name};
         if (operands[i] == NULL)
@@ -50,9 +51,9 @@ static fer_status add_open_dims(fer_graph *graph, const fer_node *node, fer_type
                 fer_dim_symbol_name(fer_type_dim(node->results[i]->type, axis), NULL);
             if (fer_names_find(&graph->dims, name) != NULL) {
                 status = fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = node->op->name},
-                                     "%s: graph '%s' has a dim '%s' already, which is the name of "
+                                     "%s: the graph has a dim '%s' already, which is the name of "
                                      "this op's data-dependent dim",
-                                     node->op->name, graph->name, name);
+                                     node->op->name, name);
                 goto done;
             }
             FER_TRY_DONE(fer_names_add(&graph->dims, name, node, error));
@@ -117,9 +118,11 @@ static fer_status stage(fer_graph *graph, const fer_op *op, fer_value *const *op
     FER_TRY(fer_graph_require_open(graph, error));
     FER_TRY(check_operands(graph, op, operands, num_operands, error));
     if (num_results != op->num_results)
-        return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = op->name},
-                           "%s: expected room for %zu result%s, got %zu", op->name, op->num_results,
-                           op->num_results == 1 ? "" : "s", num_results);
+        return fer_fail_count(error, &(fer_count){.op = op->name,
+                                                  .what = "result",
+                                                  .is_room = true,
+                                                  .expected = op->num_results,
+                                                  .actual = num_results});
     fer_unification unification;
     FER_TRY(infer(op, operands, &unification, error));
     fer_node *node = NULL;

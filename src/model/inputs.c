@@ -9,32 +9,51 @@ static const fer_value *input_value(const fer_run_state *state, size_t index)
     return state->schedule->graph->values[index];
 }
 
-static fer_place place_of(const fer_value *input)
+/* VALUE: `graph 'g': input 'x' WHY`, with what was expected and what came. */
+__attribute__((format(printf, 6, 7))) static fer_status
+fail_input(const fer_run_state *state, size_t index, const char *expected, const char *actual,
+           fer_error *error, const char *format, ...)
 {
-    return (fer_place){.operand = input->name, .expected = fer_type_text(input->type)};
+    const char *name = input_value(state, index)->name;
+    fer_place place = {.operand = name, .expected = expected, .actual = actual};
+    va_list arguments;
+    fer_text why = FER_TEXT_INIT;
+    va_start(arguments, format);
+    fer_text_vprintf(&why, format, arguments);
+    va_end(arguments);
+    fer_status status =
+        why.has_failed ? fer_fail_memory(error)
+                       : fer_fail_at(error, FER_VALUE_ERROR, &place, "graph '%s': input '%s' %s",
+                                     state->schedule->graph->name, name, fer_text_string(&why));
+    fer_text_free(&why);
+    return status;
 }
 
 static fer_status check_kind(const fer_run_state *state, size_t index, const fer_tensor *tensor,
                              fer_error *error)
 {
-    const fer_value *input = input_value(state, index);
-    const char *graph = state->schedule->graph->name;
-    const fer_tensor *expected = &state->tensors[index];
-    fer_place place = place_of(input);
-    if (tensor->dtype != expected->dtype)
-        return fer_fail_at(error, FER_VALUE_ERROR, &place,
-                           "graph '%s': input '%s' has dtype %s, but the graph takes %s", graph,
-                           input->name, fer_dtype_name((fer_dtype)tensor->dtype), place.expected);
-    if (tensor->rank != expected->rank)
-        return fer_fail_at(error, FER_VALUE_ERROR, &place,
-                           "graph '%s': input '%s' has rank %d, but the graph takes rank %d, %s",
-                           graph, input->name, tensor->rank, expected->rank, place.expected);
-    if (tensor->dl.device.device_id != expected->dl.device.device_id)
-        return fer_fail_at(error, FER_VALUE_ERROR, &place,
-                           "graph '%s': input '%s' is on device %d, but the graph runs on device "
-                           "%d; insert an explicit transfer",
-                           graph, input->name, (int)tensor->dl.device.device_id,
-                           (int)expected->dl.device.device_id);
+    const fer_tensor *wanted = &state->tensors[index];
+    const char *expected = fer_dtype_name((fer_dtype)wanted->dtype);
+    const char *actual = fer_dtype_name((fer_dtype)tensor->dtype);
+    if (tensor->dtype != wanted->dtype)
+        return fail_input(state, index, expected, actual, error,
+                          "has dtype %s, but the graph takes dtype %s", actual, expected);
+    char numbers[2][16];
+    if (tensor->rank != wanted->rank) {
+        snprintf(numbers[0], sizeof numbers[0], "%d", wanted->rank);
+        snprintf(numbers[1], sizeof numbers[1], "%d", tensor->rank);
+        return fail_input(state, index, numbers[0], numbers[1], error,
+                          "has rank %s, but the graph takes rank %s, %s", numbers[1], numbers[0],
+                          fer_type_text(input_value(state, index)->type));
+    }
+    if (tensor->dl.device.device_id != wanted->dl.device.device_id) {
+        snprintf(numbers[0], sizeof numbers[0], "%d", (int)wanted->dl.device.device_id);
+        snprintf(numbers[1], sizeof numbers[1], "%d", (int)tensor->dl.device.device_id);
+        return fail_input(state, index, numbers[0], numbers[1], error,
+                          "is on device %s, but the graph runs on device %s; insert an explicit "
+                          "transfer",
+                          numbers[1], numbers[0]);
+    }
     return FER_OK;
 }
 
@@ -92,13 +111,6 @@ static bool is_as_before(const fer_tensor *before, const fer_tensor *now)
     return is_same;
 }
 
-static bool overlaps(const fer_tensor *a, const fer_tensor *b)
-{
-    uintptr_t x = (uintptr_t)a->dl.data;
-    uintptr_t y = (uintptr_t)b->dl.data;
-    return x < y + b->num_bytes && y < x + a->num_bytes;
-}
-
 /* An input that an op changes in place must be the caller's to change, and no other input's. */
 static fer_status check_changed(const fer_run_state *state, fer_tensor *const *inputs,
                                 size_t num_inputs, size_t index, fer_error *error)
@@ -111,7 +123,7 @@ static fer_status check_changed(const fer_run_state *state, fer_tensor *const *i
                            "graph '%s': input '%s' is read-only, but an op changes it in place",
                            graph, name);
     for (size_t i = 0; i < num_inputs; i++)
-        if (i != index && overlaps(inputs[index], inputs[i]))
+        if (i != index && fer_tensors_overlap(inputs[index], inputs[i]))
             return fer_fail_at(
                 error, FER_VALUE_ERROR, &place,
                 "graph '%s': input '%s' is changed in place, but its memory overlaps "
@@ -131,8 +143,9 @@ static fer_status check_all_changed(const fer_run_state *state, fer_tensor *cons
 
 static fer_status fail_count(const fer_graph *graph, size_t num_inputs, fer_error *error)
 {
-    return fer_fail(error, FER_TYPE_ERROR, "graph '%s': expected %zu input%s, got %zu", graph->name,
-                    graph->num_inputs, graph->num_inputs == 1 ? "" : "s", num_inputs);
+    fer_status status = fer_fail_count(
+        error, &(fer_count){.what = "input", .expected = graph->num_inputs, .actual = num_inputs});
+    return fer_error_prepend(error, status, "graph '%s': ", graph->name);
 }
 
 fer_status fer_state_take_inputs(fer_run_state *state, fer_tensor *const *inputs, size_t num_inputs,

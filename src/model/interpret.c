@@ -85,14 +85,21 @@ static fer_status run(fer_run_state *state, fer_error *error)
     return copy_outputs(state, error);
 }
 
+static fer_status fail_num_outputs(const fer_graph *graph, size_t num_outputs, fer_error *error)
+{
+    fer_status status = fer_fail_count(error, &(fer_count){.what = "output",
+                                                           .is_room = true,
+                                                           .expected = graph->num_outputs,
+                                                           .actual = num_outputs});
+    return fer_error_prepend(error, status, "graph '%s': ", graph->name);
+}
+
 fer_status fer_interpret(fer_run_state *state, fer_tensor *const *inputs, size_t num_inputs,
                          fer_tensor **out_outputs, size_t num_outputs, fer_error *error)
 {
     const fer_graph *graph = state->schedule->graph;
     if (num_outputs != graph->num_outputs)
-        return fer_fail(error, FER_TYPE_ERROR,
-                        "graph '%s': expected room for %zu output%s, got %zu", graph->name,
-                        graph->num_outputs, graph->num_outputs == 1 ? "" : "s", num_outputs);
+        return fail_num_outputs(graph, num_outputs, error);
     FER_TRY(fer_state_take_inputs(state, inputs, num_inputs, error));
     fer_status status = run(state, error);
     for (size_t i = 0; i < num_outputs; i++) {

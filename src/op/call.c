@@ -111,6 +111,35 @@ fer_status fer_specialisation_run(const fer_specialisation *specialisation,
     return run(specialisation, specialisation->run, tensors, NULL, error);
 }
 
+#define NOT_STORED INT64_MIN
+
+/* The other dims of the results were judged before: it is what SHAPE stored. */
+static __attribute__((noinline, cold)) fer_status
+fail_extents(const fer_op *op, const int64_t *open, fer_error *error)
+{
+    size_t num_open = fer_signature_num_open(op->signature);
+    fer_place place = {.op = op->name};
+    for (size_t i = 0; i < num_open; i++) {
+        const char *symbol = fer_signature_open_at(op->signature, i);
+        if (open[i] == NOT_STORED)
+            return fer_fail_at(error, FER_RUNTIME_ERROR, &place,
+                               "%s: SHAPE did not store EXTENT(%s)", op->name, symbol);
+        if (open[i] < 0)
+            return fer_fail_at(error, FER_RUNTIME_ERROR, &place,
+                               "%s: SHAPE gave %lld for '%s', which must not be negative", op->name,
+                               (long long)open[i], symbol);
+    }
+    fer_text given = FER_TEXT_INIT;
+    for (size_t i = 0; i < num_open; i++)
+        fer_text_printf(&given, "%s%lld for '%s'", i == 0 ? "" : ", ", (long long)open[i],
+                        fer_signature_open_at(op->signature, i));
+    fer_status status = fer_fail_at(error, FER_RUNTIME_ERROR, &place,
+                                    "%s: SHAPE gave %s, which makes a result too large", op->name,
+                                    fer_text_string(&given));
+    fer_text_free(&given);
+    return status;
+}
+
 fer_status fer_specialisation_measure(const fer_specialisation *specialisation,
                                       fer_tensor *const *operands, fer_bound *bound,
                                       fer_error *error)
@@ -122,18 +151,9 @@ fer_status fer_specialisation_measure(const fer_specialisation *specialisation,
         tensors[i] = &operands[i]->dl;
     int64_t open[FER_MAX_SLOTS];
     for (size_t i = 0; i < plan->num_open; i++)
-        open[i] = -1; /* what SHAPE does not store is caught below */
+        open[i] = NOT_STORED;
     FER_TRY(run(specialisation, specialisation->shape, tensors, open, error));
-    if (fer_plan_results(plan, open, bound))
-        return FER_OK;
-    for (size_t i = 0; i < plan->num_open; i++)
-        if (open[i] < 0)
-            return fer_fail_at(error, FER_RUNTIME_ERROR, &(fer_place){.op = op->name},
-                               "%s: SHAPE gave %lld for '%s', which must not be negative", op->name,
-                               (long long)open[i], fer_signature_open_at(op->signature, i));
-    return fer_fail_at(error, FER_RUNTIME_ERROR, &(fer_place){.op = op->name},
-                       "%s: SHAPE gave %lld for '%s', which makes a result too large", op->name,
-                       (long long)open[0], fer_signature_open_at(op->signature, 0));
+    return fer_plan_results(plan, open, bound) ? FER_OK : fail_extents(op, open, error);
 }
 
 /* --- Checking operands ------------------------------------------------------------------------ */
@@ -263,11 +283,15 @@ fer_status fer_op_bind(const fer_op *op, fer_tensor *const *operands, size_t num
     return bind(op, operands, num_operands, out_specialisation, bound, error);
 }
 
+/* Whether there is a byte of both: where the later one begins the earlier one has not ended. An
+ * empty tensor has none, wherever it lies. */
 static inline bool overlaps(const fer_tensor *a, const fer_tensor *b)
 {
     uintptr_t x = (uintptr_t)a->dl.data;
     uintptr_t y = (uintptr_t)b->dl.data;
-    return x < y + b->num_bytes && y < x + a->num_bytes;
+    uintptr_t x_end = x + a->num_bytes;
+    uintptr_t y_end = y + b->num_bytes;
+    return (x > y ? x : y) < (x_end < y_end ? x_end : y_end);
 }
 
 static fer_status check_inout_overlap(const fer_op *op, const fer_plan *plan,

@@ -126,17 +126,18 @@ static size_t find_written(const checker *c, const char *name, size_t first, siz
     return count;
 }
 
-/* The same names in another order is a mistake that no dtype need show: operands are matched by
- * their places. Other names are the author's own business. */
-static fer_status check_order(const checker *c, size_t first)
+/* The same names in another order is a mistake that no dtype need show: operands and results are
+ * matched by their places. Other names are the author's own business. */
+static fer_status check_order(const checker *c, const fer_operand *declared, size_t count,
+                              size_t first, const char *what)
 {
-    for (size_t i = 0; i < c->spec->num_operands; i++) {
-        const char *name = c->spec->operands[i].name;
-        size_t written = find_written(c, name, first, c->spec->num_operands);
-        if (written != i && written != c->spec->num_operands)
+    for (size_t i = 0; i < count; i++) {
+        const char *name = declared[i].name;
+        size_t written = name == NULL ? i : find_written(c, name, first, count);
+        if (written != i && written != count)
             return disagree(c, &(fer_place){.operand = name},
-                            "operand '%s' is number %zu there and number %zu in the declaration",
-                            name, written + 1, i + 1);
+                            "%s '%s' is number %zu there and number %zu in the declaration", what,
+                            name, written, i);
     }
     return FER_OK;
 }
@@ -193,7 +194,8 @@ static fer_status check_entry(const checker *c)
         operand.is_inout = operand.is_inout && !is_shape; /* a SHAPE function only reads */
         FER_TRY(check_tensor(c, &c->entry->tensors[num_results + i], &operand, false, i));
     }
-    FER_TRY(check_order(c, num_results));
+    FER_TRY(check_order(c, c->spec->results, num_results, 0, "result"));
+    FER_TRY(check_order(c, c->spec->operands, c->spec->num_operands, num_results, "operand"));
     return c->entry->kind == FER_ABI_MAP ? check_map(c) : FER_OK;
 }
 

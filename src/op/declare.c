@@ -1,5 +1,6 @@
 #include "base/text.h"
 #include "op/op.h"
+#include "signature/parse.h"
 #include "signature/unify.h"
 
 #include <stdlib.h>
@@ -69,7 +70,6 @@ static fer_status allocate(fer_op **out_op, fer_error *error)
     if (op == NULL)
         return fer_fail_memory(error);
     atomic_init(&op->references, 1);
-    pthread_mutex_init(&op->lock, NULL);
     *out_op = op;
     return FER_OK;
 }
@@ -101,8 +101,14 @@ static fer_status read_signature(fer_op *op, const fer_declaration *declaration,
                         "a declaration takes one of a signature's text, a parsed signature and a "
                         "kernel's name; %d were given",
                         given);
+    const fer_param *params = declaration->params;
+    size_t num_params = declaration->num_params;
     if (declaration->signature != NULL)
-        return fer_signature_parse(declaration->signature, out_signature, error);
+        return fer_signature_parse_given(declaration->signature, params, num_params, out_signature,
+                                         error);
+    if (declaration->parsed != NULL && num_params > 0)
+        return fer_signature_specialise(declaration->parsed, params, num_params, out_signature,
+                                        error);
     if (declaration->parsed != NULL) {
         *out_signature = fer_signature_retain(declaration->parsed);
         return FER_OK;
@@ -114,7 +120,8 @@ static fer_status read_signature(fer_op *op, const fer_declaration *declaration,
                            "%s: %s has no SIGNATURE for it; write one there, or give the "
                            "declaration",
                            info.name, info.file);
-    fer_status status = fer_signature_parse(info.signature, out_signature, error);
+    fer_status status =
+        fer_signature_parse_given(info.signature, params, num_params, out_signature, error);
     return status == FER_OK
                ? FER_OK
                : fer_error_prepend(error, status, "SIGNATURE at %s:%d: ", info.file, info.line);
@@ -179,13 +186,6 @@ fer_status fer_declare(const fer_declaration *declaration, fer_op **out_op, fer_
     if (status != FER_OK)
         goto done;
     FER_TRY_DONE(read_signature(op, declaration, &signature, error));
-    if (declaration->num_params > 0) {
-        fer_signature *specialised = NULL;
-        FER_TRY_DONE(fer_signature_specialise(signature, declaration->params,
-                                              declaration->num_params, &specialised, error));
-        fer_signature_release(signature);
-        signature = specialised;
-    }
     FER_TRY_DONE(find_home(op, fer_signature_folded(signature)->name, NULL, error));
     status = set_signature(op, signature, error);
     signature = NULL; /* the op has it */

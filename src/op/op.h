@@ -5,7 +5,6 @@
 #include "op/plan.h"
 #include "package/library.h"
 #include <ferrule/op.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
 /* An op for one choice of operand dtypes: the loaded kernel and the plan. It lives as long as its
@@ -30,9 +29,8 @@ struct fer_op {
     size_t num_packages;
     fer_package *packages[FER_MAX_PACKAGES];
     const fer_package *home; /* the package that has the kernel; NULL: signature only */
-    /* Grows at its head, under the lock; read without it. Bounded by the choices of dtypes. */
+    /* Only grows, at its head, and needs no lock. Bounded by the choices of dtypes. */
     _Atomic(fer_specialisation *) specialisations;
-    pthread_mutex_t lock;
 };
 
 /* An op that can be staged but not run: a signature without a kernel. */

@@ -510,5 +510,6 @@ bool fer_plan_bind(const fer_plan *plan, fer_tensor *const *operands, fer_bound 
     for (size_t i = 0; i < plan->num_conditions; i++)
         if (!holds(plan, &plan->conditions[i], bound->slots))
             return false;
-    return plan->num_open > 0 || measure(plan, NULL, bound);
+    static const int64_t NOT_KNOWN_YET[FER_MAX_SLOTS];
+    return measure(plan, NOT_KNOWN_YET, bound);
 }

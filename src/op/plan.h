@@ -5,6 +5,7 @@
 #ifndef FERRULE_OP_PLAN_H
 #define FERRULE_OP_PLAN_H
 
+#include "signature/unify.h"
 #include "tensor/tensor.h"
 #include <ferrule/signature.h>
 
@@ -61,8 +62,8 @@ typedef struct fer_result_plan {
     uint8_t dtype;
     uint8_t num_axes;
     uint8_t element_bytes;
-    bool is_simple; /* every axis is a slot, or a number that is not negative */
-    fer_result_axis axes[FER_MAX_RANK];
+    bool is_simple;                     /* every axis is a slot, or a number that is not negative */
+    fer_result_axis axes[FER_MAX_AXES]; /* runs among them, which may be empty */
 } fer_result_plan;
 
 typedef struct fer_condition_plan {
@@ -108,9 +109,9 @@ fer_status fer_plan_create(const fer_signature *signature, const fer_dtype *var_
                            fer_plan *out_plan, fer_error *error);
 void fer_plan_clear(fer_plan *plan);
 
-/* Checks ranks, extents, devices and conditions, and fills `bound`, results included. With
- * data-dependent dims the results come later, from fer_plan_results. False: something does not
- * hold, and the checker can say what. */
+/* Checks ranks, extents, devices and conditions, and fills `bound`, results included. A
+ * data-dependent dim counts as 0 here; the results come again, with its extent, from
+ * fer_plan_results. False: something does not hold, and the checker can say what. */
 bool fer_plan_bind(const fer_plan *plan, fer_tensor *const *operands, fer_bound *bound);
 
 /* Fills the results' extents; `open` are those of the data-dependent dims, in the order of

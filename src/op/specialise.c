@@ -65,6 +65,31 @@ static bool serves(const fer_specialisation *specialisation, const fer_dtype *va
     return true;
 }
 
+static const fer_specialisation *find(const fer_specialisation *first, const fer_dtype *var_dtypes)
+{
+    while (first != NULL && !serves(first, var_dtypes))
+        first = first->next;
+    return first;
+}
+
+/* Puts it at the list's head, unless another thread was faster with one for the same dtypes. The
+ * list is a cache inside an object that is immutable to everyone else. */
+static const fer_specialisation *publish(const fer_op *op, const fer_dtype *var_dtypes,
+                                         fer_specialisation *made)
+{
+    fer_op *cache = (fer_op *)op;
+    fer_specialisation *head = atomic_load(&cache->specialisations);
+    do {
+        const fer_specialisation *other = find(head, var_dtypes);
+        if (other != NULL) {
+            destroy(made);
+            return other;
+        }
+        made->next = head;
+    } while (!atomic_compare_exchange_weak(&cache->specialisations, &head, made));
+    return made;
+}
+
 fer_status fer_op_select(const fer_op *op, const fer_dtype *var_dtypes,
                          const fer_specialisation **out_specialisation, fer_error *error)
 {
@@ -72,23 +97,13 @@ fer_status fer_op_select(const fer_op *op, const fer_dtype *var_dtypes,
     if (op->home == NULL)
         return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = op->name},
                            "%s: a signature without a kernel cannot run", op->name);
-    /* The list is a cache inside an object that is immutable to everyone else. */
-    fer_op *cache = (fer_op *)op;
-    fer_status status = FER_OK;
-    pthread_mutex_lock(&cache->lock);
-    fer_specialisation *found = atomic_load(&cache->specialisations);
-    while (found != NULL && !serves(found, var_dtypes))
-        found = found->next;
-    if (found == NULL) {
-        status = create(op, var_dtypes, &found, error);
-        if (status == FER_OK) {
-            found->next = atomic_load(&cache->specialisations);
-            atomic_store_explicit(&cache->specialisations, found, memory_order_release);
-        }
-    }
-    pthread_mutex_unlock(&cache->lock);
-    *out_specialisation = found;
-    return status;
+    *out_specialisation = find(atomic_load(&op->specialisations), var_dtypes);
+    if (*out_specialisation != NULL)
+        return FER_OK;
+    fer_specialisation *made = NULL;
+    FER_TRY(create(op, var_dtypes, &made, error));
+    *out_specialisation = publish(op, var_dtypes, made);
+    return FER_OK;
 }
 
 void fer_op_release(fer_op *op)
@@ -105,6 +120,5 @@ void fer_op_release(fer_op *op)
         fer_package_release(op->packages[i]);
     fer_signature_release(op->signature);
     free(op->token);
-    pthread_mutex_destroy(&op->lock);
     free(op);
 }

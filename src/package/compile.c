@@ -14,158 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The headers that travel inside the library (made by the build). */
-extern const char fer_embedded_kernel_h[];
-extern const size_t fer_embedded_kernel_h_size;
-extern const char fer_embedded_abi_h[];
-extern const size_t fer_embedded_abi_h_size;
-
-/* A build folder holds `include/` (those headers), `origin` (a link to the author's folder, until
- * the package is settled) and, as deep as paths out of the package need it, `package/`: the
- * snapshot, in which the compiler runs, so that what it prints names files as the author does. */
-#define PACKAGE_FOLDER "package"
-#define ORIGIN_LINK "origin"
-
-static char embedded_digest[FER_DIGEST_HEX];
-
-static void digest_embedded(void)
-{
-    fer_hasher hasher;
-    fer_hasher_start(&hasher, FER_DIGEST_BYTES);
-    fer_hasher_field(&hasher, fer_embedded_kernel_h, fer_embedded_kernel_h_size);
-    fer_hasher_field(&hasher, fer_embedded_abi_h, fer_embedded_abi_h_size);
-    fer_hasher_finish_hex(&hasher, embedded_digest);
-}
-
-const char *fer_embedded_digest(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, digest_embedded);
-    return embedded_digest;
-}
-
-/* --- Writing the snapshot --------------------------------------------------------------------- */
-
-typedef struct workplace {
-    char *folder;   /* of the build */
-    char *package;  /* where the compiler runs */
-    const char *up; /* from there back to `folder` */
-    char up_buffer[64];
-    bool has_origin;
-} workplace;
-
-static void close_workplace(workplace *place)
-{
-    free(place->folder);
-    free(place->package);
-    *place = (workplace){0};
-}
-
-/* How many folders above the package a relative path reaches. */
-static size_t levels_above(const char *path)
-{
-    long level = 0;
-    long lowest = 0;
-    while (*path != '\0') {
-        size_t length = strcspn(path, "/");
-        if (length == 2 && memcmp(path, "..", 2) == 0)
-            level--;
-        else if (length > 0 && !(length == 1 && *path == '.'))
-            level++;
-        lowest = level < lowest ? level : lowest;
-        path += length;
-        path += *path == '/';
-    }
-    return (size_t)-lowest;
-}
-
-static fer_status write_file(const char *folder, const char *name, const char *data, size_t size,
-                             fer_error *error)
-{
-    char *path = NULL;
-    char *parent = NULL;
-    fer_status status = fer_path_join(folder, name, &path, error);
-    if (status == FER_OK && strchr(name, '/') != NULL) {
-        status = fer_path_folder(path, &parent, error);
-        if (status == FER_OK)
-            status = fer_folder_make(parent, error);
-    }
-    if (status == FER_OK)
-        status = fer_file_write(path, data, size, error);
-    free(parent);
-    free(path);
-    return status;
-}
-
-static fer_status write_sources(const char *folder, const fer_sources *sources, fer_error *error)
-{
-    for (size_t i = 0; i < sources->count; i++)
-        FER_TRY(write_file(folder, sources->items[i].name, sources->items[i].data,
-                           sources->items[i].size, error));
-    return FER_OK;
-}
-
-static fer_status write_headers(const char *folder, fer_error *error)
-{
-    FER_TRY(write_file(folder, "include/ferrule/kernel.h", fer_embedded_kernel_h,
-                       fer_embedded_kernel_h_size, error));
-    return write_file(folder, "include/ferrule/abi.h", fer_embedded_abi_h, fer_embedded_abi_h_size,
-                      error);
-}
-
-static fer_status link_origin(workplace *place, const fer_package *package, fer_error *error)
-{
-    if (package->is_inline || package->is_settled)
-        return FER_OK;
-    char *link_path = NULL;
-    FER_TRY(fer_path_join(place->folder, ORIGIN_LINK, &link_path, error));
-    place->has_origin = symlink(package->path, link_path) == 0;
-    free(link_path);
-    return FER_OK;
-}
-
-static fer_status open_workplace(const fer_store *store, const fer_package *package,
-                                 workplace *out_place, fer_error *error)
-{
-    workplace place = {0};
-    fer_text path = FER_TEXT_INIT;
-    size_t depth = 0;
-    for (size_t i = 0; i < package->outside.count; i++) {
-        size_t levels = levels_above(package->outside.items[i].name);
-        depth = levels > depth ? levels : depth;
-    }
-    *out_place = place;
-    if (3 * depth + 3 >= sizeof place.up_buffer)
-        return fer_fail(error, FER_UNSUPPORTED_ERROR,
-                        "%s: a kernel reads a file %zu folders above its package", package->path,
-                        depth);
-    fer_status status = fer_store_make_build_folder(store, &place.folder, error);
-    if (status != FER_OK)
-        goto done;
-    fer_text_append(&path, place.folder);
-    for (size_t i = 0; i < depth; i++)
-        fer_text_append(&path, "/level");
-    fer_text_append(&path, "/" PACKAGE_FOLDER);
-    FER_TRY_DONE(fer_text_take(&path, &place.package, error));
-    for (size_t i = 0; i < depth + 1; i++)
-        memcpy(place.up_buffer + 3 * i, "../", 4);
-    FER_TRY_DONE(fer_folder_make(place.package, error));
-    FER_TRY_DONE(write_headers(place.folder, error));
-    FER_TRY_DONE(write_sources(place.package, &package->files, error));
-    FER_TRY_DONE(write_sources(place.package, &package->outside, error));
-    FER_TRY_DONE(link_origin(&place, package, error));
-    *out_place = place;
-    out_place->up = out_place->up_buffer;
-    place = (workplace){0};
-
-done:
-    if (place.folder != NULL)
-        fer_folder_remove(place.folder);
-    close_workplace(&place);
-    fer_text_free(&path);
-    return status;
-}
-
 /* --- The command ------------------------------------------------------------------------------ */
 
 /* Every byte that could mean something to the preprocessor goes as an octal escape. */
@@ -240,7 +88,7 @@ static void add_definitions(fer_arguments *arguments, const fer_request *request
 }
 
 static void add_compiler(fer_arguments *arguments, const fer_compiler *compiler,
-                         const workplace *place)
+                         const fer_workplace *place)
 {
     for (size_t i = 0; i < compiler->num_words; i++)
         fer_arguments_add(arguments, "%s", compiler->argv[i]);
@@ -253,18 +101,18 @@ static void add_compiler(fer_arguments *arguments, const fer_compiler *compiler,
     fer_arguments_add_words(arguments, FERRULE_KERNEL_SANITIZE);
 #endif
     fer_arguments_add(arguments, "-I%sinclude", place->up);
-    if (place->has_origin) {
-        fer_arguments_add(arguments, "-iquote");
-        fer_arguments_add(arguments, "%s" ORIGIN_LINK, place->up);
-    }
+    /* The snapshot first: what it has is never read from where it came. */
+    fer_arguments_add(arguments, "-iquote.");
+    if (place->has_origin)
+        fer_arguments_add(arguments, "-iquote%s" FER_ORIGIN_LINK, place->up);
 }
 
-static void add_link(fer_arguments *arguments, const workplace *place)
+static void add_link(fer_arguments *arguments, const char *product)
 {
     fer_arguments_add(arguments, "-shared");
     fer_arguments_add(arguments, "-Wl,-z,defs");
     fer_arguments_add(arguments, "-o");
-    fer_arguments_add(arguments, "%skernel.so", place->up);
+    fer_arguments_add(arguments, "%s", product);
     fer_arguments_add(arguments, "-lm");
 }
 
@@ -274,7 +122,8 @@ static void add_file(fer_arguments *arguments, const char *name)
     fer_arguments_add(arguments, "%s%s", name[0] == '-' ? "./" : "", name);
 }
 
-static void add_dependency_output(fer_arguments *arguments, const workplace *place, size_t index)
+static void add_dependency_output(fer_arguments *arguments, const fer_workplace *place,
+                                  size_t index)
 {
     fer_arguments_add(arguments, "-MD");
     fer_arguments_add(arguments, "-MF");
@@ -363,8 +212,26 @@ static const char *find_missing_param(const fer_request *request, const char *ou
     return NULL;
 }
 
-static fer_status fail_compile(const fer_request *request, const fer_arguments *arguments,
-                               const fer_process_result *result, fer_error *error)
+/* A file as the compiler names it, from the build folder, is where the author has it. */
+static void append_author_path(fer_text *text, const fer_package *package,
+                               const fer_workplace *place, const diagnosis *found)
+{
+    const char *file = found->file;
+    size_t length = found->file_length;
+    char origin[sizeof place->up + sizeof FER_ORIGIN_LINK];
+    int skipped = snprintf(origin, sizeof origin, "%s" FER_ORIGIN_LINK "/", place->up);
+    if (length > (size_t)skipped && memcmp(file, origin, (size_t)skipped) == 0) {
+        file += skipped;
+        length -= (size_t)skipped;
+    }
+    if (!package->is_inline && *file != '/')
+        fer_text_printf(text, "%s/", package->path);
+    fer_text_append_bytes(text, file, length);
+}
+
+static fer_status fail_compile(const fer_request *request, const fer_workplace *place,
+                               const fer_arguments *arguments, const fer_process_result *result,
+                               fer_error *error)
 {
     fer_place where = {.op = request->kernel};
     const char *param = find_missing_param(request, result->output);
@@ -374,49 +241,70 @@ static fer_status fail_compile(const fer_request *request, const fer_arguments *
                            "have",
                            request->kernel, param);
     fer_text text = FER_TEXT_INIT;
+    fer_append_choices(&text, request);
+    fer_text_append(&text, ": ");
     diagnosis first;
-    if (find_diagnosis(result->output, &first))
-        fer_text_printf(&text, "%s%s%.*s:%ld: %.*s",
-                        request->package->is_inline ? "" : request->package->path,
-                        request->package->is_inline ? "" : "/", (int)first.file_length, first.file,
-                        first.line, (int)first.text_length, first.text);
-    else if (result->signal != 0)
+    if (find_diagnosis(result->output, &first)) {
+        append_author_path(&text, request->package, place, &first);
+        fer_text_printf(&text, ":%ld: %.*s", first.line, (int)first.text_length, first.text);
+    } else if (result->signal != 0) {
         fer_text_printf(&text, "the compiler was ended by signal %d", result->signal);
-    else
+    } else if (result->exit_code != 0) {
         fer_text_printf(&text, "the compiler failed with exit code %d", result->exit_code);
+    } else {
+        fer_text_append(&text, "the compiler wrote no output file");
+    }
     fer_text_printf(&text, "\n%s", result->output);
     if (text.length > 0 && text.data[text.length - 1] != '\n')
         fer_text_append_char(&text, '\n');
     fer_text_append(&text, "the command was: ");
     fer_arguments_print(arguments, &text);
-    fer_status status = fer_fail_at(error, FER_COMPILE_ERROR, &where, "%s: %s", request->kernel,
-                                    fer_text_string(&text));
+    fer_status status = text.has_failed ? fer_fail_memory(error)
+                                        : fer_fail_at(error, FER_COMPILE_ERROR, &where, "%s%s",
+                                                      request->kernel, fer_text_string(&text));
     fer_text_free(&text);
     return status;
 }
 
+static fer_status find_file(const fer_workplace *place, const char *path, bool *out_is_there,
+                            fer_error *error)
+{
+    char *resolved = NULL;
+    FER_TRY(fer_path_join(place->package, path, &resolved, error));
+    *out_is_there = access(resolved, F_OK) == 0;
+    free(resolved);
+    return FER_OK;
+}
+
+/* Runs the compiler. `product` is the file that it has to write, or NULL: an exit code may say too
+ * much, and where another part of the process collects its children it is not known. The output
+ * goes to `out_output`, unless that is NULL. */
 static fer_status run_compiler(const fer_request *request, const fer_arguments *arguments,
-                               const workplace *place, fer_error *error)
+                               const fer_workplace *place, const char *product, char **out_output,
+                               fer_error *error)
 {
     if (arguments->has_failed)
         return fer_fail_memory(error);
     fer_process_result result;
-    fer_status status = fer_process_run((const char *const *)arguments->items, place->package,
-                                        &result, NULL, error);
-    if (status != FER_OK)
-        return status;
-    if (result.exit_code != 0)
-        status = fail_compile(request, arguments, &result, error);
-    free(result.output);
+    FER_TRY(fer_process_run((const char *const *)arguments->items, place->package, &result, NULL,
+                            error));
+    bool is_there = true;
+    fer_status status = product == NULL ? FER_OK : find_file(place, product, &is_there, error);
+    if (status == FER_OK && (result.exit_code != 0 || !is_there))
+        status = fail_compile(request, place, arguments, &result, error);
+    if (status == FER_OK && out_output != NULL)
+        *out_output = result.output;
+    else
+        free(result.output);
     return status;
 }
 
 /* --- What the compiler read ------------------------------------------------------------------- */
 
-static fer_status add_dependency(fer_dependencies *dependencies, fer_text *path, fer_error *error)
+static fer_status add_dependency(fer_dependencies *dependencies, const char *path, fer_error *error)
 {
     char *taken = NULL;
-    FER_TRY(fer_text_take(path, &taken, error));
+    FER_TRY(fer_normal_path(path, &taken, error));
     for (size_t i = 0; i < dependencies->count; i++)
         if (strcmp(dependencies->paths[i], taken) == 0) {
             free(taken);
@@ -436,39 +324,28 @@ static fer_status add_dependency(fer_dependencies *dependencies, fer_text *path,
     return FER_OK;
 }
 
-static bool is_there(const workplace *place, const char *path)
-{
-    char *resolved = NULL;
-    bool exists = fer_path_join(place->package, path, &resolved, NULL) == FER_OK &&
-                  access(resolved, F_OK) == 0;
-    free(resolved);
-    return exists;
-}
-
 /* Names a file as the author would: from the package. Our own headers are not the author's concern,
  * and what is no file is a piece of a name with a newline in it, which rules cannot write; only a
  * compiled file can have one, and those are added by themselves. */
-static fer_status add_read_file(fer_dependencies *dependencies, const workplace *place,
+static fer_status add_read_file(fer_dependencies *dependencies, const fer_workplace *place,
                                 const char *path, fer_error *error)
 {
-    fer_text name = FER_TEXT_INIT;
     size_t up = strlen(place->up);
-    if (!is_there(place, path))
+    bool is_there;
+    FER_TRY(find_file(place, path, &is_there, error));
+    if (!is_there)
         return FER_OK;
-    if (strncmp(path, "./", 2) == 0)
-        path += 2;
     if (strncmp(path, place->up, up) == 0) {
         if (strncmp(path + up, "include/", 8) == 0)
             return FER_OK;
-        if (strncmp(path + up, ORIGIN_LINK "/", sizeof ORIGIN_LINK) == 0)
-            path += up + sizeof ORIGIN_LINK;
+        if (strncmp(path + up, FER_ORIGIN_LINK "/", sizeof FER_ORIGIN_LINK) == 0)
+            path += up + sizeof FER_ORIGIN_LINK;
     }
-    fer_text_append(&name, path);
-    return add_dependency(dependencies, &name, error);
+    return add_dependency(dependencies, path, error);
 }
 
 /* Reads a make rule: blanks end a name, a backslash keeps one, `$$` is `$`. */
-static fer_status read_rule(fer_dependencies *dependencies, const workplace *place,
+static fer_status read_rule(fer_dependencies *dependencies, const fer_workplace *place,
                             const char *rule, fer_error *error)
 {
     const char *p = strstr(rule, ": ");
@@ -498,17 +375,14 @@ static bool is_linked(const fer_request *request, const fer_source *file)
     return file == request->main || (fer_is_c_file(file->name) && !file->has_kernel);
 }
 
-static fer_status read_dependencies(const fer_request *request, const workplace *place,
+static fer_status read_dependencies(const fer_request *request, const fer_workplace *place,
                                     size_t num_files, fer_dependencies *dependencies,
                                     fer_error *error)
 {
     const fer_sources *files = &request->package->files;
     for (size_t i = 0; i < files->count; i++) {
-        if (!is_linked(request, &files->items[i]))
-            continue;
-        fer_text name = FER_TEXT_INIT;
-        fer_text_append(&name, files->items[i].name);
-        FER_TRY(add_dependency(dependencies, &name, error));
+        if (is_linked(request, &files->items[i]))
+            FER_TRY(add_dependency(dependencies, files->items[i].name, error));
     }
     for (size_t i = 0; i < num_files; i++) {
         char name[32];
@@ -531,22 +405,22 @@ static fer_status read_dependencies(const fer_request *request, const workplace 
 
 /* One file: one command. */
 static fer_status build_one(const fer_compiler *compiler, const fer_request *request,
-                            const workplace *place, fer_error *error)
+                            const fer_workplace *place, const char *product, fer_error *error)
 {
     fer_arguments arguments = {0};
     add_compiler(&arguments, compiler, place);
     add_definitions(&arguments, request);
     add_file(&arguments, request->main->name);
     add_dependency_output(&arguments, place, 0);
-    add_link(&arguments, place);
-    fer_status status = run_compiler(request, &arguments, place, error);
+    add_link(&arguments, product);
+    fer_status status = run_compiler(request, &arguments, place, product, NULL, error);
     fer_arguments_clear(&arguments);
     return status;
 }
 
 /* Several: each by itself, since one command writes one list of what it read, and then the link. */
 static fer_status build_several(const fer_compiler *compiler, const fer_request *request,
-                                const workplace *place, fer_error *error)
+                                const fer_workplace *place, const char *product, fer_error *error)
 {
     const fer_sources *files = &request->package->files;
     fer_arguments link = {0};
@@ -556,21 +430,23 @@ static fer_status build_several(const fer_compiler *compiler, const fer_request 
     for (size_t i = 0; i < files->count && status == FER_OK; i++) {
         if (!is_linked(request, &files->items[i]))
             continue;
+        char object[128];
+        snprintf(object, sizeof object, "%sobject%zu.o", place->up, index);
         fer_arguments arguments = {0};
         add_compiler(&arguments, compiler, place);
         add_definitions(&arguments, request);
         fer_arguments_add(&arguments, "-c");
         add_file(&arguments, files->items[i].name);
         fer_arguments_add(&arguments, "-o");
-        fer_arguments_add(&arguments, "%sobject%zu.o", place->up, index);
-        fer_arguments_add(&link, "%sobject%zu.o", place->up, index);
+        fer_arguments_add(&arguments, "%s", object);
+        fer_arguments_add(&link, "%s", object);
         add_dependency_output(&arguments, place, index++);
-        status = run_compiler(request, &arguments, place, error);
+        status = run_compiler(request, &arguments, place, object, NULL, error);
         fer_arguments_clear(&arguments);
     }
-    add_link(&link, place);
+    add_link(&link, product);
     if (status == FER_OK)
-        status = run_compiler(request, &link, place, error);
+        status = run_compiler(request, &link, place, product, NULL, error);
     fer_arguments_clear(&link);
     return status;
 }
@@ -578,42 +454,36 @@ static fer_status build_several(const fer_compiler *compiler, const fer_request 
 fer_status fer_compile(const fer_store *store, const fer_compiler *compiler,
                        const fer_request *request, fer_build *out_build, fer_error *error)
 {
-    workplace place;
-    fer_build build = {0};
-    *out_build = build;
-    FER_TRY(open_workplace(store, request->package, &place, error));
+    *out_build = (fer_build){0};
+    fer_build build = {.outside = atomic_load(&request->package->outside)};
+    clock_gettime(CLOCK_REALTIME_COARSE, &build.began);
+    FER_TRY(fer_workplace_open(store, request->package, build.outside, &build.place, error));
     size_t num_files = 0;
     for (size_t i = 0; i < request->package->files.count; i++)
         num_files += is_linked(request, &request->package->files.items[i]);
-    fer_status status = num_files == 1 ? build_one(compiler, request, &place, error)
-                                       : build_several(compiler, request, &place, error);
-    build.folder = place.folder;
-    place.folder = NULL;
+    char product[128];
+    snprintf(product, sizeof product, "%skernel.so", build.place.up);
+    fer_status status = num_files == 1
+                            ? build_one(compiler, request, &build.place, product, error)
+                            : build_several(compiler, request, &build.place, product, error);
     if (status != FER_OK)
         goto done;
-    FER_TRY_DONE(fer_path_join(build.folder, "kernel.so", &build.output, error));
-    place.folder = build.folder;
-    status = read_dependencies(request, &place, num_files, &build.dependencies, error);
-    place.folder = NULL;
-    if (status != FER_OK)
-        goto done;
+    FER_TRY_DONE(fer_path_join(build.place.package, product, &build.output, error));
+    FER_TRY_DONE(read_dependencies(request, &build.place, num_files, &build.dependencies, error));
     *out_build = build;
-    build = (fer_build){0};
+    return FER_OK;
 
 done:
     fer_build_clear(&build);
-    close_workplace(&place);
     return status;
 }
 
 void fer_build_clear(fer_build *build)
 {
-    if (build->folder != NULL)
-        fer_folder_remove(build->folder);
+    fer_workplace_close(&build->place);
     for (size_t i = 0; i < build->dependencies.count; i++)
         free(build->dependencies.paths[i]);
     free(build->dependencies.paths);
-    free(build->folder);
     free(build->output);
     *build = (fer_build){0};
 }
@@ -622,27 +492,17 @@ fer_status fer_preprocess(const fer_store *store, const fer_compiler *compiler,
                           const fer_package *package, const char *file, char **out_text,
                           fer_error *error)
 {
-    workplace place;
+    fer_workplace place;
     fer_arguments arguments = {0};
     fer_request request = {.package = package, .kernel = file};
-    fer_process_result result = {0};
     *out_text = NULL;
-    FER_TRY(open_workplace(store, package, &place, error));
+    FER_TRY(fer_workplace_open(store, package, atomic_load(&package->outside), &place, error));
     add_compiler(&arguments, compiler, &place);
     fer_arguments_add(&arguments, "-E");
     fer_arguments_add(&arguments, "-DFER_DESCRIBE=1");
     add_file(&arguments, file);
-    fer_status status = arguments.has_failed ? fer_fail_memory(error)
-                                             : fer_process_run((const char *const *)arguments.items,
-                                                               place.package, &result, NULL, error);
-    if (status == FER_OK && result.exit_code != 0)
-        status = fail_compile(&request, &arguments, &result, error);
-    if (status == FER_OK)
-        *out_text = result.output;
-    else
-        free(result.output);
+    fer_status status = run_compiler(&request, &arguments, &place, NULL, out_text, error);
     fer_arguments_clear(&arguments);
-    fer_folder_remove(place.folder);
-    close_workplace(&place);
+    fer_workplace_close(&place);
     return status;
 }

@@ -2,9 +2,12 @@
 #ifndef FERRULE_PACKAGE_COMPILE_H
 #define FERRULE_PACKAGE_COMPILE_H
 
+#include "base/text.h"
 #include "package/library.h"
 #include "package/package.h"
 #include "package/toolchain.h"
+#include "package/workplace.h"
+#include <time.h>
 
 /* What is to be built: one kernel for one set of parameters and dtypes. */
 typedef struct fer_request {
@@ -17,8 +20,15 @@ typedef struct fer_request {
     size_t num_dtypes;
 } fer_request;
 
-/* A file that the compiler read: relative to the package, or absolute for what is not the author's.
+/* `<T = f32, factor = 2>`, or nothing where there is nothing to choose. */
+void fer_append_choices(fer_text *text, const fer_request *request);
+
+/* TYPE when a parameter is of another kind in the kernel's file, or a dtype variable is none there.
  */
+fer_status fer_request_agrees(const fer_request *request, fer_error *error);
+
+/* The files that the compiler read: normal paths from the package, or absolute for what is not the
+ * author's. */
 typedef struct fer_dependencies {
     char **paths;
     size_t count;
@@ -26,9 +36,11 @@ typedef struct fer_dependencies {
 } fer_dependencies;
 
 typedef struct fer_build {
-    char *folder; /* everything is in it; gone with fer_build_clear */
-    char *output; /* the shared object */
+    fer_workplace place;
+    char *output; /* the shared object in it */
     fer_dependencies dependencies;
+    const fer_outside *outside; /* the package's, as it was when the build began */
+    struct timespec began;      /* by the clock of files */
 } fer_build;
 
 /* Builds. COMPILE with the author's file and line, the compiler's output and the command; TYPE when
@@ -41,8 +53,5 @@ void fer_build_clear(fer_build *build);
 fer_status fer_preprocess(const fer_store *store, const fer_compiler *compiler,
                           const fer_package *package, const char *file, char **out_text,
                           fer_error *error);
-
-/* A digest of the headers that kernels are compiled against. */
-const char *fer_embedded_digest(void);
 
 #endif

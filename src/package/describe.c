@@ -6,8 +6,16 @@
 #include <string.h>
 
 /* The preprocessor's word on each file is kept under the digest of all files of the package, in the
- * form of the marks that it prints, so that one reader serves both. */
+ * form of the marks that it prints, so that one reader serves both, behind a digest of them. */
 #define KIND "described"
+
+static void hash_files(fer_hasher *hasher, const fer_sources *files)
+{
+    for (size_t i = 0; i < files->count; i++) {
+        fer_hasher_string(hasher, files->items[i].name);
+        fer_hasher_field(hasher, &files->items[i].digest, sizeof(fer_digest));
+    }
+}
 
 static void key_of(const fer_package *package, const fer_compiler *compiler,
                    char out_key[FER_DIGEST_HEX])
@@ -16,10 +24,9 @@ static void key_of(const fer_package *package, const fer_compiler *compiler,
     fer_hasher_start(&hasher, FER_DIGEST_BYTES);
     fer_hasher_string(&hasher, fer_embedded_digest());
     fer_hasher_string(&hasher, compiler->identity);
-    for (size_t i = 0; i < package->files.count; i++) {
-        fer_hasher_string(&hasher, package->files.items[i].name);
-        fer_hasher_field(&hasher, &package->files.items[i].digest, sizeof(fer_digest));
-    }
+    hash_files(&hasher, &package->files);
+    for (const fer_outside *part = atomic_load(&package->outside); part != NULL; part = part->older)
+        hash_files(&hasher, &part->files);
     fer_hasher_finish_hex(&hasher, out_key);
 }
 
@@ -53,7 +60,8 @@ static fer_status replace(fer_source *file, fer_scan *found, fer_error *error)
     merged.capacity = capacity;
     for (size_t i = 0; i < file->scan.num_items; i++) {
         fer_found *item = &file->scan.items[i];
-        if (item->kind != FER_FOUND_PARAM && item->kind != FER_FOUND_INCLUDE)
+        if (item->kind != FER_FOUND_PARAM && item->kind != FER_FOUND_DTYPE_VAR &&
+            item->kind != FER_FOUND_INCLUDE)
             continue;
         merged.items[merged.num_items++] = *item;
         *item = (fer_found){0};
@@ -78,13 +86,44 @@ static fer_status take_marks(fer_source *file, const char *marks, fer_error *err
     return status;
 }
 
+/* What was kept, whole: a digest of the marks, a newline, the marks. */
+static bool recall(const fer_store *store, const char *key, char **out_text)
+{
+    char *kept = NULL;
+    size_t size;
+    *out_text = NULL;
+    if (!fer_store_read(store, KIND, key, &kept, &size))
+        return false;
+    char hex[FER_DIGEST_HEX] = "";
+    if (size >= FER_DIGEST_HEX) {
+        fer_digest digest = fer_digest_of(kept + FER_DIGEST_HEX, size - FER_DIGEST_HEX);
+        fer_digest_hex(&digest, hex);
+    }
+    bool is_whole = size >= FER_DIGEST_HEX && memcmp(kept, hex, FER_DIGEST_HEX - 1) == 0;
+    if (is_whole)
+        *out_text = strdup(kept + FER_DIGEST_HEX);
+    free(kept);
+    return *out_text != NULL;
+}
+
+static void keep(const fer_store *store, const char *key, const char *marks)
+{
+    char hex[FER_DIGEST_HEX];
+    fer_digest digest = fer_digest_of(marks, strlen(marks));
+    fer_digest_hex(&digest, hex);
+    fer_text kept = FER_TEXT_INIT;
+    fer_text_printf(&kept, "%s\n%s", hex, marks);
+    if (!kept.has_failed)
+        fer_store_write(store, KIND, key, kept.data, kept.length);
+    fer_text_free(&kept);
+}
+
 static fer_status describe_file(const fer_store *store, const fer_compiler *compiler,
                                 const fer_package *package, fer_source *file, const char *key,
                                 fer_error *error)
 {
     char *text = NULL;
-    size_t size;
-    if (!fer_store_read(store, KIND, key, &text, &size)) {
+    if (!recall(store, key, &text)) {
         FER_TRY(fer_preprocess(store, compiler, package, file->name, &text, error));
         fer_scan found;
         fer_text marks = FER_TEXT_INIT;
@@ -94,7 +133,7 @@ static fer_status describe_file(const fer_store *store, const fer_compiler *comp
         append_marks(&marks, &found);
         fer_scan_clear(&found);
         FER_TRY(fer_text_take(&marks, &text, error));
-        fer_store_write(store, KIND, key, text, strlen(text));
+        keep(store, key, text);
     }
     fer_status status = take_marks(file, text, error);
     free(text);

@@ -6,6 +6,7 @@
 #include "package/manifest.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,6 +48,10 @@ static struct {
     void *observer_context;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .build_ended = PTHREAD_COND_INITIALIZER};
 
+/* Held while a library is loaded or unloaded, only so that no fork happens then: a child would find
+ * the loader's own lock taken for ever. */
+static pthread_mutex_t loader_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+
 static atomic_uint_least64_t num_compiles;
 static atomic_uint_least64_t num_hits;
 static atomic_uint_least64_t num_misses;
@@ -66,14 +71,45 @@ void fer_set_compile_observer(fer_compile_observer observer, void *context)
     pthread_mutex_unlock(&state.lock);
 }
 
+/* --- Forking ---------------------------------------------------------------------------------- */
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&loader_lock);
+    pthread_mutex_lock(&state.lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&state.lock);
+    pthread_mutex_unlock(&loader_lock);
+}
+
+/* The threads that were building are not in the child, which builds for itself; and the locks know
+ * their owner by a number that is another one here. */
+static void after_fork_in_child(void)
+{
+    state.builds = NULL;
+    state.build_ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
+    state.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+    loader_lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+}
+
+static void watch_forks(void)
+{
+    pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
 /* --- Loaded libraries ------------------------------------------------------------------------- */
 
 static void unload(fer_library *library)
 {
     if (library == NULL)
         return;
+    pthread_mutex_lock(&loader_lock);
     if (library->handle != NULL)
         dlclose(library->handle);
+    pthread_mutex_unlock(&loader_lock);
     free(library->path);
     free(library);
 }
@@ -198,7 +234,9 @@ static fer_status load(const char *kernel, const char *digest, const char *path,
     fer_status status = fer_copy_string(path, &library->path, error);
     if (status != FER_OK)
         goto done;
+    pthread_mutex_lock(&loader_lock);
     library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    pthread_mutex_unlock(&loader_lock);
     if (library->handle == NULL) {
         status = fer_fail(error, FER_COMPILE_ERROR, "%s: the compiled kernel cannot be loaded: %s",
                           kernel, dlerror());
@@ -277,30 +315,6 @@ static fer_status keep_entry(const fer_store *store, const char *digest, const c
 
 /* --- Building --------------------------------------------------------------------------------- */
 
-static void append_choices(fer_text *text, const fer_request *request)
-{
-    const char *separator = "<";
-    for (size_t i = 0; i < request->num_dtypes; i++, separator = ", ")
-        fer_text_printf(text, "%s%s = %s", separator, request->dtypes[i].name,
-                        fer_dtype_name(request->dtypes[i].dtype));
-    for (size_t i = 0; i < request->num_params; i++, separator = ", ") {
-        const fer_param *param = &request->params[i];
-        fer_text_printf(text, "%s%s = ", separator, param->name);
-        if (param->kind == FER_PARAM_INT)
-            fer_text_printf(text, "%lld", (long long)param->value.as_int);
-        else if (param->kind == FER_PARAM_FLOAT)
-            fer_text_printf(text, "%g", param->value.as_float);
-        else if (param->kind == FER_PARAM_BOOL)
-            fer_text_append(text, param->value.as_bool ? "true" : "false");
-        else if (param->kind == FER_PARAM_STR)
-            fer_text_append_quoted(text, param->value.as_str.data, param->value.as_str.num_bytes);
-        else
-            fer_text_append(text, fer_dtype_name(param->value.as_dtype));
-    }
-    if (request->num_dtypes + request->num_params > 0)
-        fer_text_append_char(text, '>');
-}
-
 static void tell_observer(const fer_request *request, bool is_done)
 {
     pthread_mutex_lock(&state.lock);
@@ -311,9 +325,37 @@ static void tell_observer(const fer_request *request, bool is_done)
         return;
     fer_text what = FER_TEXT_INIT;
     fer_text_append(&what, request->kernel);
-    append_choices(&what, request);
+    fer_append_choices(&what, request);
     observer(context, fer_text_string(&what), is_done);
     fer_text_free(&what);
+}
+
+static fer_status compile_once(const fer_store *store, const fer_compiler *compiler,
+                               const fer_request *request, fer_build *out_build, fer_error *error)
+{
+    atomic_fetch_add(&num_compiles, 1);
+    tell_observer(request, false);
+    fer_status status = fer_compile(store, compiler, request, out_build, error);
+    tell_observer(request, true);
+    return status;
+}
+
+/* Compiles from a snapshot that has all that is read. A build that read more, which only the
+ * preprocessor could tell, is repeated: what it read may have changed since, and from now on the
+ * snapshot is what counts. */
+static fer_status compile(const fer_store *store, const fer_compiler *compiler,
+                          const fer_request *request, fer_package *package, fer_build *out_build,
+                          fer_error *error)
+{
+    FER_TRY(compile_once(store, compiler, request, out_build, error));
+    const fer_dependencies *read = &out_build->dependencies;
+    bool has_read_more = fer_package_lacks(package, out_build->outside, read->paths, read->count);
+    fer_status status = fer_package_settle(package, read->paths, read->count, error);
+    if (status == FER_OK && !has_read_more)
+        return FER_OK;
+    fer_build_clear(out_build);
+    FER_TRY(status);
+    return compile_once(store, compiler, request, out_build, error);
 }
 
 static fer_status build(const fer_store *store, const fer_compiler *compiler, const char *key,
@@ -326,18 +368,14 @@ static fer_status build(const fer_store *store, const fer_compiler *compiler, co
     size_t size = 0;
     char digest[FER_DIGEST_HEX];
     atomic_fetch_add(&num_misses, 1);
-    atomic_fetch_add(&num_compiles, 1);
-    tell_observer(request, false);
-    fer_status status = fer_compile(store, compiler, request, &made, error);
-    tell_observer(request, true);
+    fer_status status = compile(store, compiler, request, package, &made, error);
     if (status != FER_OK)
         goto done;
     FER_TRY_DONE(fer_file_read(made.output, &data, &size, error));
     fer_digest content = fer_digest_of(data, size);
     fer_digest_hex(&content, digest);
     FER_TRY_DONE(keep_entry(store, digest, data, size, &path, error));
-    FER_TRY_DONE(
-        fer_manifest_record(store, key, compiler, package, &made.dependencies, digest, error));
+    fer_manifest_record(store, key, compiler, package, &made, digest);
     FER_TRY_DONE(load(request->kernel, digest, path, out_library, error));
 
 done:
@@ -392,9 +430,10 @@ static void end_build(pending *self)
 {
     pthread_mutex_lock(&state.lock);
     pending **link = &state.builds;
-    while (*link != self)
+    while (*link != NULL && *link != self) /* NULL: a child has forgotten its parent's builds */
         link = &(*link)->next;
-    *link = self->next;
+    if (*link != NULL)
+        *link = self->next;
     pthread_cond_broadcast(&state.build_ended);
     pthread_mutex_unlock(&state.lock);
 }
@@ -404,8 +443,7 @@ static fer_status check_dtype(const char *kernel, fer_dtype dtype, fer_error *er
     if (dtype != FER_F16 && dtype != FER_BF16 && dtype != FER_F8E4M3FN && dtype != FER_F8E5M2)
         return FER_OK;
     return fer_fail_at(error, FER_UNSUPPORTED_ERROR, &(fer_place){.op = kernel},
-                       "%s: kernels cannot compute in %s yet; cast to f32", kernel,
-                       fer_dtype_name(dtype));
+                       "%s: kernels cannot compute in %s yet", kernel, fer_dtype_name(dtype));
 }
 
 fer_status fer_library_open(const fer_package *package, const char *kernel, const fer_param *params,
@@ -431,6 +469,9 @@ fer_status fer_library_open(const fer_package *package, const char *kernel, cons
         .dtypes = dtypes,
         .num_dtypes = num_dtypes,
     };
+    FER_TRY(fer_request_agrees(&request, error));
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
     fer_store store;
     pending self;
     FER_TRY(fer_store_open(&store, error));

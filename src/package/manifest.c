@@ -159,12 +159,6 @@ static bool is_unchanged(const fer_package *package, const char *path, const cha
     return is_same;
 }
 
-static const fer_source *find_snapshot(const fer_package *package, const char *path)
-{
-    const fer_source *found = fer_sources_find(&package->files, path);
-    return found != NULL ? found : fer_sources_find(&package->outside, path);
-}
-
 static bool exists(const fer_package *package, const char *path)
 {
     char *resolved = resolve(package, path);
@@ -241,10 +235,23 @@ static bool take_file(cursor *c, file_line *out)
     return out->path != NULL;
 }
 
-/* Reads a file outside the folder into the snapshot, if it still has this content. */
-static bool adopt(fer_package *package, const file_line *line)
+/* What a record is held against. */
+typedef struct judge {
+    const fer_package *package;
+    const fer_outside *outside; /* the package's, as it was at first */
+    fer_sources adopted;        /* files that the snapshot lacks and the record names */
+} judge;
+
+static const fer_source *find_file(const judge *j, const char *path)
 {
-    char *resolved = resolve(package, line->path);
+    const fer_source *found = fer_package_file(j->package, j->outside, path);
+    return found != NULL ? found : fer_sources_find(&j->adopted, path);
+}
+
+/* Reads a file beyond the folder, if it still has this content. */
+static bool adopt(judge *j, const file_line *line)
+{
+    char *resolved = resolve(j->package, line->path);
     char *data = NULL;
     size_t size;
     bool is_read = resolved != NULL && fer_file_read(resolved, &data, &size, NULL) == FER_OK;
@@ -256,28 +263,28 @@ static bool adopt(fer_package *package, const file_line *line)
         free(data);
         return false;
     }
-    return fer_sources_add(&package->outside, line->path, data, size, NULL) == FER_OK;
+    return fer_sources_add(&j->adopted, line->path, data, size, NULL) == FER_OK;
 }
 
-static bool file_holds(fer_package *package, const file_line *line)
+static bool file_holds(judge *j, const file_line *line)
 {
-    const fer_source *snapshot = find_snapshot(package, line->path);
-    if (snapshot != NULL)
-        return digest_is(&snapshot->digest, line->digest);
+    const fer_source *file = find_file(j, line->path);
+    if (file != NULL)
+        return digest_is(&file->digest, line->digest);
     if (line->path[0] == '/')
-        return is_unchanged(package, line->path, line->digest, &line->facts);
-    return !package->is_settled && adopt(package, line);
+        return is_unchanged(j->package, line->path, line->digest, &line->facts);
+    return !fer_package_is_whole(j->package, j->outside) && adopt(j, line);
 }
 
-static bool absence_holds(const fer_package *package, const char *path)
+static bool absence_holds(const judge *j, const char *path)
 {
-    if (find_snapshot(package, path) != NULL)
+    if (find_file(j, path) != NULL)
         return false;
-    return package->is_settled || !exists(package, path);
+    return fer_package_is_whole(j->package, j->outside) || !exists(j->package, path);
 }
 
 /* Reads one record and says whether it holds. False in `out_is_whole`: the text is damaged. */
-static bool read_record(cursor *c, const fer_compiler *compiler, fer_package *package,
+static bool read_record(cursor *c, const fer_compiler *compiler, judge *j,
                         char out_entry[FER_DIGEST_HEX], bool *out_is_whole)
 {
     char made_by[FER_DIGEST_HEX];
@@ -291,12 +298,12 @@ static bool read_record(cursor *c, const fer_compiler *compiler, fer_package *pa
         if (take_word(c, "file ")) {
             if (!take_file(c, &line))
                 return false;
-            holds = holds && file_holds(package, &line);
+            holds = holds && file_holds(j, &line);
         } else if (take_word(c, "absent ")) {
             line.path = take_path(c);
             if (line.path == NULL)
                 return false;
-            holds = holds && absence_holds(package, line.path);
+            holds = holds && absence_holds(j, line.path);
         } else {
             return false;
         }
@@ -306,6 +313,20 @@ static bool read_record(cursor *c, const fer_compiler *compiler, fer_package *pa
     return holds;
 }
 
+/* The first record of the manifest that holds. */
+static bool find_record(const char *manifest, size_t size, const fer_compiler *compiler, judge *j,
+                        char out_entry[FER_DIGEST_HEX])
+{
+    cursor c = {.p = manifest, .end = manifest + size};
+    bool is_found = false;
+    bool is_whole = true;
+    while (!is_found && is_whole && c.p < c.end) {
+        fer_sources_clear(&j->adopted); /* what the last one adopted before it failed */
+        is_found = read_record(&c, compiler, j, out_entry, &is_whole);
+    }
+    return is_found;
+}
+
 bool fer_manifest_find(const fer_store *store, const char *key, const fer_compiler *compiler,
                        fer_package *package, char out_entry[FER_DIGEST_HEX])
 {
@@ -313,19 +334,19 @@ bool fer_manifest_find(const fer_store *store, const char *key, const fer_compil
     size_t size;
     if (!fer_store_read(store, KIND, key, &data, &size))
         return false;
-    cursor c = {.p = data, .end = data + size};
-    bool is_found = false;
-    bool is_whole = true;
-    pthread_mutex_lock(&package->lock);
-    while (!is_found && is_whole && c.p < c.end) {
-        is_found = read_record(&c, compiler, package, out_entry, &is_whole);
-        if (!is_found && !package->is_settled)
-            fer_sources_clear(&package->outside); /* what a record adopted before it failed */
-    }
-    package->is_settled |= is_found;
-    pthread_mutex_unlock(&package->lock);
+    judge j = {.package = package};
+    bool is_found;
+    bool is_kept;
+    do {
+        j.outside = atomic_load(&package->outside);
+        is_found = find_record(data, size, compiler, &j, out_entry);
+        is_kept = !is_found || fer_package_is_whole(package, j.outside) ||
+                  fer_package_publish(package, j.outside, &j.adopted);
+        /* Another thread made the snapshot whole first, so this is what counts. */
+    } while (!is_kept && j.outside != atomic_load(&package->outside));
+    fer_sources_clear(&j.adopted);
     free(data);
-    return is_found;
+    return is_found && is_kept;
 }
 
 /* --- Writing a manifest ----------------------------------------------------------------------- */
@@ -335,107 +356,142 @@ static void append_path(fer_text *text, const char *path)
     fer_text_printf(text, "%zu:%s\n", strlen(path), path);
 }
 
-static fer_status append_file(fer_text *text, const fer_package *package, const char *path,
-                              fer_error *error)
+/* What a record is written from. */
+typedef struct recorder {
+    const fer_package *package;
+    const fer_outside *outside;
+    const fer_build *build;
+    fer_text text;
+    bool is_kept; /* nothing changed while the compiler ran, or could not be written down */
+} recorder;
+
+static bool is_before(const struct timespec *a, const struct timespec *b)
 {
-    facts known = {{0}};
-    fer_digest digest;
-    const fer_source *snapshot = find_snapshot(package, path);
-    if (snapshot != NULL) {
-        digest = snapshot->digest;
-    } else {
-        struct stat about;
-        if (stat(path, &about) != 0 || !digest_file(path, &digest))
-            return fer_fail(error, FER_IO_ERROR, "%s: it went away during the compile", path);
-        if (!is_just_changed(&about))
-            known = read_facts(&about);
-    }
-    char hex[FER_DIGEST_HEX];
-    fer_digest_hex(&digest, hex);
-    fer_text_printf(text, "file %s", hex);
-    for (size_t i = 0; i < sizeof known.numbers / sizeof *known.numbers; i++)
-        fer_text_printf(text, " %lld", known.numbers[i]);
-    fer_text_append_char(text, ' ');
-    append_path(text, path);
-    return FER_OK;
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
-static bool is_read(const fer_dependencies *dependencies, const char *path)
+/* Whether a file may have changed since the build began. A time to come is that of a clock that was
+ * set back, and says nothing. */
+static bool may_have_changed(const fer_build *build, const struct stat *about)
 {
-    for (size_t i = 0; i < dependencies->count; i++)
-        if (strcmp(dependencies->paths[i], path) == 0)
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return !is_before(&about->st_ctim, &build->began) && is_before(&about->st_ctim, &now);
+}
+
+/* A file beyond the snapshot, as it is after the build. */
+static bool examine(const recorder *r, const char *path, fer_digest *out_digest, facts *out_facts)
+{
+    struct stat about;
+    if (!digest_file(path, out_digest) || stat(path, &about) != 0 ||
+        may_have_changed(r->build, &about))
+        return false;
+    if (!is_just_changed(&about))
+        *out_facts = read_facts(&about);
+    return true;
+}
+
+static void append_file(recorder *r, const char *path)
+{
+    facts known = {{0}};
+    fer_digest digest = {{0}};
+    const fer_source *file = fer_package_file(r->package, r->outside, path);
+    if (file != NULL)
+        digest = file->digest;
+    else if (!examine(r, path, &digest, &known))
+        r->is_kept = false;
+    char hex[FER_DIGEST_HEX];
+    fer_digest_hex(&digest, hex);
+    fer_text_printf(&r->text, "file %s", hex);
+    for (size_t i = 0; i < sizeof known.numbers / sizeof *known.numbers; i++)
+        fer_text_printf(&r->text, " %lld", known.numbers[i]);
+    fer_text_append_char(&r->text, ' ');
+    append_path(&r->text, path);
+}
+
+static bool is_read(const fer_build *build, const char *path)
+{
+    for (size_t i = 0; i < build->dependencies.count; i++)
+        if (strcmp(build->dependencies.paths[i], path) == 0)
             return true;
     return false;
 }
 
-/* Records that a place where an include would be looked for first holds nothing. */
-static fer_status append_absent(fer_text *text, const fer_dependencies *dependencies,
-                                const char *folder, const char *name, fer_error *error)
+static bool is_regular(const char *path)
 {
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
+/* The normal path of folder and name, for the caller to free; NULL: there is no memory. */
+static char *place_of(const char *folder, const char *name)
+{
+    char *joined = NULL;
     char *path = NULL;
-    if (folder == NULL)
-        FER_TRY(fer_copy_string(name, &path, error));
-    else
-        FER_TRY(fer_path_join(folder, name, &path, error));
-    if (!is_read(dependencies, path)) {
-        fer_text_append(text, "absent ");
-        append_path(text, path);
+    if ((folder == NULL ? fer_copy_string(name, &joined, NULL)
+                        : fer_path_join(folder, name, &joined, NULL)) == FER_OK)
+        (void)!fer_normal_path(joined, &path, NULL);
+    free(joined);
+    return path;
+}
+
+/* A place where an include may be. True: it was read there. Else what is there is recorded, mostly
+ * that nothing is; a file counts whole, though a `__has_include` only asks whether it is there. */
+static bool probe(recorder *r, const char *folder, const char *name)
+{
+    char *path = place_of(folder, name);
+    if (path == NULL) {
+        r->is_kept = false;
+        return true;
+    }
+    bool was_read = is_read(r->build, path);
+    bool is_there = fer_package_file(r->package, r->outside, path) != NULL ||
+                    (path[0] == '/' && is_regular(path));
+    if (!was_read && is_there) {
+        append_file(r, path);
+    } else if (!was_read) {
+        fer_text_append(&r->text, "absent ");
+        append_path(&r->text, path);
     }
     free(path);
-    return FER_OK;
+    return was_read;
 }
 
-static fer_status append_probes(fer_text *text, const fer_source *source,
-                                const fer_dependencies *dependencies, fer_error *error)
+/* The places for an include before the one where it was read, in the compiler's order, up to the
+ * system's own folders. */
+static void probe_include(recorder *r, const fer_found *found, const char *folder)
+{
+    if (found->is_quoted && folder != NULL && probe(r, folder, found->name))
+        return;
+    if (found->is_quoted && probe(r, NULL, found->name))
+        return;
+    if (found->name[0] != '/')
+        (void)probe(r, "/usr/local/include", found->name);
+}
+
+static void append_probes(recorder *r, const fer_source *source)
 {
     char *folder = NULL;
-    if (strchr(source->name, '/') != NULL)
-        FER_TRY(fer_path_folder(source->name, &folder, error));
-    fer_status status = FER_OK;
-    for (size_t i = 0; i < source->scan.num_items && status == FER_OK; i++) {
+    if (strchr(source->name, '/') != NULL && fer_path_folder(source->name, &folder, NULL) != FER_OK)
+        r->is_kept = false;
+    for (size_t i = 0; i < source->scan.num_items; i++) {
         const fer_found *found = &source->scan.items[i];
-        if (found->kind != FER_FOUND_INCLUDE || strncmp(found->name, "ferrule/", 8) == 0)
-            continue;
-        if (found->is_quoted)
-            status = append_absent(text, dependencies, folder, found->name, error);
-        if (status == FER_OK && found->name[0] != '/')
-            status = append_absent(text, dependencies, "/usr/local/include", found->name, error);
+        if (found->kind == FER_FOUND_INCLUDE && strncmp(found->name, "ferrule/", 8) != 0)
+            probe_include(r, found, folder);
     }
     free(folder);
-    return status;
 }
 
-static fer_status settle(fer_package *package, const fer_dependencies *dependencies,
-                         fer_error *error)
+static void append_record(recorder *r)
 {
-    for (size_t i = 0; i < dependencies->count && !package->is_settled; i++) {
-        const char *path = dependencies->paths[i];
-        if (path[0] == '/' || find_snapshot(package, path) != NULL)
-            continue;
-        char *resolved = NULL;
-        char *data = NULL;
-        size_t size = 0;
-        FER_TRY(fer_path_join(package->path, path, &resolved, error));
-        fer_status status = fer_file_read(resolved, &data, &size, error);
-        free(resolved);
-        FER_TRY(status);
-        FER_TRY(fer_sources_add(&package->outside, path, data, size, error));
-    }
-    package->is_settled = true;
-    return FER_OK;
-}
-
-static fer_status append_record(fer_text *text, const fer_package *package,
-                                const fer_dependencies *dependencies, fer_error *error)
-{
+    const fer_dependencies *dependencies = &r->build->dependencies;
     for (size_t i = 0; i < dependencies->count; i++)
-        FER_TRY(append_file(text, package, dependencies->paths[i], error));
+        append_file(r, dependencies->paths[i]);
     for (size_t i = 0; i < dependencies->count; i++) {
-        const fer_source *source = find_snapshot(package, dependencies->paths[i]);
-        if (source != NULL)
-            FER_TRY(append_probes(text, source, dependencies, error));
+        const fer_source *file = fer_package_file(r->package, r->outside, dependencies->paths[i]);
+        if (file != NULL)
+            append_probes(r, file);
     }
-    return FER_OK;
 }
 
 /* The records that were there stay behind the new one, up to a bound. */
@@ -457,22 +513,21 @@ static void append_older(fer_text *text, const fer_store *store, const char *key
     free(older);
 }
 
-fer_status fer_manifest_record(const fer_store *store, const char *key,
-                               const fer_compiler *compiler, fer_package *package,
-                               const fer_dependencies *dependencies, const char *entry,
-                               fer_error *error)
+void fer_manifest_record(const fer_store *store, const char *key, const fer_compiler *compiler,
+                         const fer_package *package, const fer_build *build, const char *entry)
 {
-    fer_text text = FER_TEXT_INIT;
-    fer_text_printf(&text, "record %s %s\n", entry, compiler->identity);
-    pthread_mutex_lock(&package->lock);
-    fer_status status = settle(package, dependencies, error);
-    if (status == FER_OK)
-        status = append_record(&text, package, dependencies, error);
-    pthread_mutex_unlock(&package->lock);
-    fer_text_append(&text, "end\n");
-    append_older(&text, store, key);
-    if (status == FER_OK && !text.has_failed)
-        fer_store_write(store, KIND, key, text.data, text.length);
-    fer_text_free(&text);
-    return status;
+    recorder r = {
+        .package = package,
+        .outside = atomic_load(&package->outside),
+        .build = build,
+        .text = FER_TEXT_INIT,
+        .is_kept = true,
+    };
+    fer_text_printf(&r.text, "record %s %s\n", entry, compiler->identity);
+    append_record(&r);
+    fer_text_append(&r.text, "end\n");
+    append_older(&r.text, store, key);
+    if (r.is_kept && !r.text.has_failed)
+        fer_store_write(store, KIND, key, r.text.data, r.text.length);
+    fer_text_free(&r.text);
 }

@@ -230,10 +230,17 @@ static fer_status list_kernels(fer_package *package, const fer_kernel_info **out
     return FER_OK;
 }
 
+/* A kernel that stands in an included file is one of each file that includes it. */
 static bool needs_preprocessor(const fer_package *package)
 {
-    for (size_t i = 0; i < package->files.count; i++)
-        if (package->files.items[i].scan.needs_preprocessor)
+    for (size_t i = 0; i < package->files.count; i++) {
+        const fer_source *file = &package->files.items[i];
+        if (file->scan.needs_preprocessor || (file->has_kernel && !fer_is_c_file(file->name)))
+            return true;
+    }
+    const fer_outside *outside = atomic_load(&package->outside);
+    for (size_t i = 0; outside != NULL && i < outside->files.count; i++)
+        if (outside->files.items[i].scan.needs_preprocessor || outside->files.items[i].has_kernel)
             return true;
     return false;
 }
@@ -296,7 +303,6 @@ static fer_status allocate(fer_package **out_package, fer_error *error)
     if (package == NULL)
         return fer_fail_memory(error);
     atomic_init(&package->references, 1);
-    pthread_mutex_init(&package->lock, NULL);
     *out_package = package;
     return FER_OK;
 }
@@ -311,6 +317,7 @@ fer_status fer_package_open(const char *path, fer_package **out_package, fer_err
     if (status != FER_OK)
         goto done;
     FER_TRY_DONE(read_folder(package, error));
+    FER_TRY_DONE(fer_package_follow_includes(package, error));
     FER_TRY_DONE(find_kernels(package, error));
     *out_package = package;
     package = NULL;
@@ -361,8 +368,7 @@ void fer_package_release(fer_package *package)
         return;
     clear_kernels(package);
     fer_sources_clear(&package->files);
-    fer_sources_clear(&package->outside);
-    pthread_mutex_destroy(&package->lock);
+    fer_outside_release(atomic_load(&package->outside));
     free(package->path);
     free(package);
 }

@@ -5,11 +5,10 @@
 #include "base/hash.h"
 #include "package/scan.h"
 #include <ferrule/package.h>
-#include <pthread.h>
 #include <stdatomic.h>
 
-/* A file of the folder; or one outside it that a kernel reads, named by its path from the folder
- * (`../common/x.h`). */
+/* A file of the folder; or one beyond it that a kernel reads, named by its path from the folder
+ * (`../common/x.h`, `sub/x.h`) without needless `.` and `..`. */
 typedef struct fer_source {
     char *name;
     char *data;
@@ -17,6 +16,7 @@ typedef struct fer_source {
     fer_digest digest;
     fer_scan scan;
     bool has_kernel;
+    bool is_followed; /* what it includes is in the snapshot too */
 } fer_source;
 
 typedef struct fer_sources {
@@ -25,6 +25,13 @@ typedef struct fer_sources {
     size_t capacity;
 } fer_sources;
 
+/* What else the kernels read. */
+typedef struct fer_outside {
+    fer_sources files;
+    bool is_whole; /* a build has shown that nothing else is read: the folder is not needed */
+    struct fer_outside *older;
+} fer_outside;
+
 struct fer_package {
     atomic_size_t references;
     char *path;
@@ -32,11 +39,9 @@ struct fer_package {
     fer_sources files;
     fer_kernel_info *kernels; /* sorted by name; strings belong to the package */
     size_t num_kernels;
-    /* Files outside the folder, under the lock. They are known once something was compiled or found
-     * in the store; from then on the folder itself is not looked at any more. */
-    pthread_mutex_t lock;
-    fer_sources outside;
-    bool is_settled;
+    /* Only grows, at its head, and needs no lock: who looks at a package reads the head once, and
+     * has a snapshot that stays as it is. */
+    _Atomic(fer_outside *) outside;
 };
 
 const fer_source *fer_sources_find(const fer_sources *sources, const char *name);
@@ -48,6 +53,30 @@ void fer_sources_clear(fer_sources *sources);
 
 /* `.c` at the end of a name. */
 bool fer_is_c_file(const char *name);
+
+/* The same path without `.` and without `..` behind a name, by its text alone; an absolute one
+ * stays. For the caller to free. */
+fer_status fer_normal_path(const char *path, char **out_path, fer_error *error);
+
+/* The file of that normal path in a package whose `outside` was read before, or NULL. */
+const fer_source *fer_package_file(const fer_package *package, const fer_outside *outside,
+                                   const char *path);
+bool fer_package_is_whole(const fer_package *package, const fer_outside *outside);
+
+/* Whether this is an include that a snapshot follows: quoted, relative, and not Ferrule's own. */
+bool fer_is_followed(const fer_found *found);
+/* Takes into the snapshot what the package's files include, and what that includes. */
+fer_status fer_package_follow_includes(fer_package *package, fer_error *error);
+/* Adds files to the snapshot, makes it whole, and takes them. False, with the files left to the
+ * caller: there is no memory, or `seen` is not the newest any more. */
+bool fer_package_publish(fer_package *package, const fer_outside *seen, fer_sources *files);
+/* Makes the snapshot whole by the paths of what a build read. */
+fer_status fer_package_settle(fer_package *package, char *const *paths, size_t num_paths,
+                              fer_error *error);
+/* Whether one of the paths is neither in this snapshot nor absolute. */
+bool fer_package_lacks(const fer_package *package, const fer_outside *outside, char *const *paths,
+                       size_t num_paths);
+void fer_outside_release(fer_outside *outside); /* and the older ones; NULL-safe */
 
 /* Lets the preprocessor say what each file declares, and remembers it in the store. */
 fer_status fer_package_describe(fer_package *package, fer_error *error);

@@ -2,6 +2,7 @@
 
 #include "base/text.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,6 +18,14 @@ typedef struct reader {
 static bool is_name_part(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* The length of a backslash with the line's end behind it, which C takes for nothing; else 0. */
+static size_t continuation(const char *p)
+{
+    if (p[0] != '\\')
+        return 0;
+    return p[1] == '\n' ? 2 : p[1] == '\r' && p[2] == '\n' ? 3 : 0;
 }
 
 static void step(reader *r)
@@ -35,7 +44,7 @@ static void skip_quoted(reader *r)
             return;
         }
         if (*r->p == '\\' && r->p[1] != '\0')
-            step(r);
+            r->p += continuation(r->p) > 0 ? continuation(r->p) - 1 : 1;
     }
 }
 
@@ -52,8 +61,8 @@ static bool skip_comment(reader *r)
         }
         if (!is_block && *r->p == '\n')
             return true;
-        if (!is_block && r->p[0] == '\\' && r->p[1] == '\n')
-            step(r);
+        if (!is_block && continuation(r->p) > 0)
+            r->p += continuation(r->p) - 1;
         step(r);
     }
     return true;
@@ -65,8 +74,8 @@ static void skip_blanks(reader *r)
         if (*r->p == ' ' || *r->p == '\t' || *r->p == '\r' || *r->p == '\n' || *r->p == '\f' ||
             *r->p == '\v')
             step(r);
-        else if (r->p[0] == '\\' && r->p[1] == '\n')
-            r->p++; /* the newline is a blank */
+        else if (continuation(r->p) > 0)
+            r->p++; /* the line's end is a blank */
         else if (!skip_comment(r))
             return;
     }
@@ -120,7 +129,7 @@ static bool find_kind(const char *word, size_t length, fer_found_kind *out_kind)
     } WORDS[] = {
         {"KERNEL", FER_FOUND_KERNEL},       {"MAP", FER_FOUND_KERNEL},
         {"SHAPE", FER_FOUND_SHAPE},         {"PARAM", FER_FOUND_PARAM},
-        {"SIGNATURE", FER_FOUND_SIGNATURE},
+        {"SIGNATURE", FER_FOUND_SIGNATURE}, {"DTYPE_VAR", FER_FOUND_DTYPE_VAR},
     };
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
         if (word_is(word, length, WORDS[i].word)) {
@@ -132,12 +141,53 @@ static bool find_kind(const char *word, size_t length, fer_found_kind *out_kind)
 
 /* --- String literals -------------------------------------------------------------------------- */
 
-static char simple_escape(char c)
+static int digit_value(char c)
+{
+    return c >= '0' && c <= '9'                     ? c - '0'
+           : (c | 0x20) >= 'a' && (c | 0x20) <= 'f' ? (c | 0x20) - 'a' + 10
+                                                    : 16;
+}
+
+/* Steps to the last of up to `max` digits, which begin here. */
+static unsigned read_digits(reader *r, int base, int max)
+{
+    unsigned value = 0;
+    for (int i = 0; i < max && digit_value(*r->p) < base; i++)
+        value = value * (unsigned)base + (unsigned)digit_value(*r->p++);
+    r->p--;
+    return value;
+}
+
+static void append_utf8(fer_text *text, unsigned code)
+{
+    if (code >= 0x800)
+        fer_text_append_char(text, (char)(0xe0 | code >> 12));
+    if (code >= 0x800)
+        fer_text_append_char(text, (char)(0x80 | (code >> 6 & 0x3f)));
+    else if (code >= 0x80)
+        fer_text_append_char(text, (char)(0xc0 | code >> 6));
+    fer_text_append_char(text, (char)(code < 0x80 ? code : 0x80 | (code & 0x3f)));
+}
+
+/* What stands behind a backslash, up to its last character. */
+static void read_escape(reader *r, fer_text *text)
 {
     static const char FROM[] = "abfnrtv";
     static const char TO[] = "\a\b\f\n\r\t\v";
-    const char *found = strchr(FROM, c);
-    return found == NULL ? c : TO[found - FROM];
+    const char *found = strchr(FROM, *r->p);
+    if (found != NULL) {
+        fer_text_append_char(text, TO[found - FROM]);
+    } else if (digit_value(*r->p) < 8) {
+        fer_text_append_char(text, (char)read_digits(r, 8, 3));
+    } else if (*r->p == 'x' && digit_value(r->p[1]) < 16) {
+        r->p++;
+        fer_text_append_char(text, (char)read_digits(r, 16, INT_MAX));
+    } else if (*r->p == 'u' && digit_value(r->p[1]) < 16) {
+        r->p++;
+        append_utf8(text, read_digits(r, 16, 4));
+    } else {
+        fer_text_append_char(text, *r->p);
+    }
 }
 
 /* Reads one C literal into `text`. */
@@ -148,9 +198,12 @@ static void read_literal(reader *r, fer_text *text)
             fer_text_append_char(text, *r->p);
             continue;
         }
-        step(r);
-        if (*r->p != '\n')
-            fer_text_append_char(text, simple_escape(*r->p));
+        if (continuation(r->p) > 0) {
+            r->p += continuation(r->p) - 1;
+            continue;
+        }
+        r->p++;
+        read_escape(r, text);
     }
     if (*r->p == '"')
         step(r);
@@ -190,11 +243,14 @@ static fer_status read_include(reader *r)
     return add(r, FER_FOUND_INCLUDE, name, length, NULL, r->line, end == '"');
 }
 
+/* `#if 0`, with nothing behind it but a comment: `#if 0 || X` is the preprocessor's to judge. */
 static bool is_zero_condition(const char *p)
 {
-    while (*p == ' ' || *p == '\t')
-        p++;
-    return p[0] == '0' && !is_name_part(p[1]) && p[1] != '.';
+    p += strspn(p, " \t");
+    if (*p++ != '0')
+        return false;
+    p += strspn(p, " \t\r");
+    return *p == '\0' || *p == '\n' || (p[0] == '/' && (p[1] == '/' || p[1] == '*'));
 }
 
 static void follow_condition(reader *r, const char *word, size_t length)
@@ -218,8 +274,8 @@ static void follow_condition(reader *r, const char *word, size_t length)
 static fer_status read_directive_rest(reader *r, bool is_define)
 {
     while (*r->p != '\0' && *r->p != '\n') {
-        if (r->p[0] == '\\' && r->p[1] == '\n') {
-            step(r);
+        if (continuation(r->p) > 0) {
+            r->p += continuation(r->p) - 1;
             step(r);
             continue;
         }
@@ -231,7 +287,7 @@ static fer_status read_directive_rest(reader *r, bool is_define)
             continue;
         size_t length = name_length(r->p);
         fer_found_kind kind;
-        if (is_define && length > 0 && find_kind(r->p, length, &kind) && kind != FER_FOUND_PARAM)
+        if (is_define && length > 0 && find_kind(r->p, length, &kind))
             r->scan->needs_preprocessor = true;
         bool is_probe = word_is(r->p, length, "__has_include");
         r->p += length > 0 ? length : 1;
@@ -260,42 +316,38 @@ static fer_status read_directive(reader *r)
 
 /* --- Declarations ----------------------------------------------------------------------------- */
 
-/* `(NAME`, or for a parameter `(kind, NAME`; out_length is 0 when something else is here. */
-static const char *read_name(reader *r, bool is_param, size_t *out_length)
+/* A name with a comma behind it, which is stepped over; NULL when something else is here. */
+static const char *read_name(reader *r, size_t *out_length)
 {
-    *out_length = 0;
     skip_blanks(r);
-    if (*r->p != '(')
+    const char *name = r->p;
+    *out_length = name_length(name);
+    r->p += *out_length;
+    skip_blanks(r);
+    if (*out_length == 0 || *r->p != ',')
         return NULL;
     step(r);
-    skip_blanks(r);
-    if (is_param) {
-        r->p += name_length(r->p);
-        skip_blanks(r);
-        if (*r->p != ',')
-            return NULL;
-        step(r);
-        skip_blanks(r);
-    }
-    const char *name = r->p;
-    size_t length = name_length(name);
-    r->p += length;
-    skip_blanks(r);
-    if (*r->p == ',')
-        *out_length = length;
     return name;
 }
 
+/* `(NAME,`, `(NAME, "text"` for a signature, `(kind, NAME,` for a parameter. */
 static fer_status read_declaration(reader *r, fer_found_kind kind)
 {
     int line = r->line;
     size_t length;
-    const char *name = read_name(r, kind == FER_FOUND_PARAM, &length);
-    if (length == 0)
-        return FER_OK;
+    size_t kind_length = 0;
+    const char *kind_word = NULL;
     char *text = NULL;
+    skip_blanks(r);
+    if (*r->p != '(')
+        return FER_OK;
+    step(r);
+    if (kind == FER_FOUND_PARAM && (kind_word = read_name(r, &kind_length)) == NULL)
+        return FER_OK;
+    const char *name = read_name(r, &length);
+    if (name == NULL)
+        return FER_OK;
     if (kind == FER_FOUND_SIGNATURE) {
-        step(r);
         skip_blanks(r);
         FER_TRY(read_literals(r, &text));
         if (text == NULL) { /* a macro stands for the text */
@@ -303,6 +355,8 @@ static fer_status read_declaration(reader *r, fer_found_kind kind)
             return FER_OK;
         }
     }
+    if (kind_word != NULL && (text = strndup(kind_word, kind_length)) == NULL)
+        return fer_fail_memory(r->error);
     if (r->depth > 0)
         r->scan->needs_preprocessor = true;
     return add(r, kind, name, length, text, line, false);
@@ -334,7 +388,10 @@ fer_status fer_scan_source(const char *text, fer_scan *out_scan, fer_error *erro
 {
     fer_scan scan = {0};
     *out_scan = scan;
+    static const char BYTE_ORDER_MARK[] = "\xef\xbb\xbf";
     reader r = {.p = text, .line = 1, .scan = &scan, .error = error};
+    if (strncmp(text, BYTE_ORDER_MARK, strlen(BYTE_ORDER_MARK)) == 0)
+        r.p += strlen(BYTE_ORDER_MARK);
     fer_status status = FER_OK;
     bool is_line_start = true;
     while (status == FER_OK) {

@@ -8,14 +8,15 @@ typedef enum fer_found_kind {
     FER_FOUND_KERNEL, /* KERNEL and MAP */
     FER_FOUND_SHAPE,
     FER_FOUND_SIGNATURE,
-    FER_FOUND_PARAM,
+    FER_FOUND_PARAM, /* `text` is its kind */
+    FER_FOUND_DTYPE_VAR,
     FER_FOUND_INCLUDE /* #include or __has_include; `name` is as spelled */
 } fer_found_kind;
 
 typedef struct fer_found {
     fer_found_kind kind;
     char *name;
-    char *text; /* of a signature: what follows the name; else NULL */
+    char *text; /* of a signature: what follows the name; of a parameter: its kind; else NULL */
     int line;
     bool is_quoted; /* of an include: "name", not <name> */
 } fer_found;

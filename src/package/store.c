@@ -5,7 +5,7 @@
 #include <ferrule/package.h>
 
 #include <errno.h>
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,17 +14,25 @@
 
 /* --- The private folder ----------------------------------------------------------------------- */
 
-static pthread_mutex_t private_lock = PTHREAD_MUTEX_INITIALIZER;
-static char *private_path;
-static pid_t private_owner;
+typedef struct private_folder {
+    struct private_folder *inherited; /* the parent's, whose path somebody may be reading */
+    pid_t owner;
+    char path[];
+} private_folder;
+
+static _Atomic(private_folder *) current_folder;
 
 /* A forked child leaves its parent's folder alone. */
 static void remove_private_folder(void)
 {
-    if (private_path != NULL && private_owner == getpid())
-        fer_folder_remove(private_path);
-    free(private_path);
-    private_path = NULL;
+    private_folder *folder = atomic_exchange(&current_folder, NULL);
+    while (folder != NULL) {
+        private_folder *inherited = folder->inherited;
+        if (folder->owner == getpid())
+            fer_folder_remove(folder->path);
+        free(folder);
+        folder = inherited;
+    }
 }
 
 static fer_status make_temporary(const char *parent, char **out_path, fer_error *error)
@@ -48,20 +56,42 @@ static const char *temporary_parent(void)
     return parent == NULL || *parent != '/' ? "/tmp" : parent;
 }
 
+static fer_status make_private_folder(private_folder **out_folder, fer_error *error)
+{
+    char *path = NULL;
+    FER_TRY(make_temporary(temporary_parent(), &path, error));
+    size_t size = strlen(path) + 1;
+    private_folder *made = malloc(sizeof *made + size);
+    if (made == NULL) {
+        fer_folder_remove(path);
+        free(path);
+        return fer_fail_memory(error);
+    }
+    made->inherited = NULL;
+    made->owner = getpid();
+    memcpy(made->path, path, size);
+    free(path);
+    *out_folder = made;
+    return FER_OK;
+}
+
 fer_status fer_private_folder(const char **out_path, fer_error *error)
 {
-    fer_status status = FER_OK;
-    pthread_mutex_lock(&private_lock);
-    if (private_path == NULL) {
-        status = make_temporary(temporary_parent(), &private_path, error);
-        if (status == FER_OK) {
-            private_owner = getpid();
+    private_folder *folder = atomic_load(&current_folder);
+    if (folder == NULL || folder->owner != getpid()) {
+        private_folder *made = NULL;
+        FER_TRY(make_private_folder(&made, error));
+        made->inherited = folder;
+        if (atomic_compare_exchange_strong(&current_folder, &folder, made)) {
             atexit(remove_private_folder);
+            folder = made;
+        } else {
+            fer_folder_remove(made->path);
+            free(made);
         }
     }
-    *out_path = private_path;
-    pthread_mutex_unlock(&private_lock);
-    return status;
+    *out_path = folder->path;
+    return FER_OK;
 }
 
 /* --- The store -------------------------------------------------------------------------------- */

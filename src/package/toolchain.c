@@ -27,6 +27,8 @@ const char *const FER_KERNEL_FLAGS[] = {
     "-ffp-contract=off",
     "-fno-math-errno",
     "-fvisibility=hidden",
+    "-Wformat",
+    "-Werror=format",
     "-Werror=implicit-function-declaration",
     "-Werror=int-conversion",
     "-Werror=incompatible-pointer-types",
@@ -82,7 +84,8 @@ static const char *compiler_words(void)
 static fer_status split_words(fer_compiler *compiler, fer_error *error)
 {
     FER_TRY(fer_copy_string(compiler_words(), &compiler->words, error));
-    compiler->argv = calloc(strlen(compiler->words) + 1, sizeof *compiler->argv);
+    /* One more for the NULL at the end, and one for `--version`. */
+    compiler->argv = calloc(strlen(compiler->words) + 2, sizeof *compiler->argv);
     if (compiler->argv == NULL)
         return fer_fail_memory(error);
     char *rest = compiler->words;
@@ -92,23 +95,32 @@ static fer_status split_words(fer_compiler *compiler, fer_error *error)
     return FER_OK;
 }
 
-/* The file that a program's name stands for, as a shell would find it. */
-static bool find_program(const char *name, struct stat *out_about)
+static bool is_program(const char *path, struct stat *out_about)
 {
-    if (strchr(name, '/') != NULL)
-        return stat(name, out_about) == 0 && access(name, X_OK) == 0;
+    return stat(path, out_about) == 0 && S_ISREG(out_about->st_mode) && access(path, X_OK) == 0;
+}
+
+/* The file that a program's name stands for, as a shell would find it; `out_path` is absolute, for
+ * compilers run in other folders. FER_OK and NULL: there is none. */
+static fer_status find_program(const char *name, struct stat *out_about, char **out_path,
+                               fer_error *error)
+{
+    *out_path = NULL;
     const char *path = getenv("PATH");
     if (path == NULL)
         path = "/usr/local/bin:/usr/bin:/bin";
-    char file[4096];
+    if (strchr(name, '/') != NULL)
+        path = "";
     while (true) {
         size_t length = strcspn(path, ":");
-        int needed = snprintf(file, sizeof file, "%.*s/%s", (int)length, path, name);
-        if (needed > 0 && (size_t)needed < sizeof file && stat(file, out_about) == 0 &&
-            S_ISREG(out_about->st_mode) && access(file, X_OK) == 0)
-            return true;
-        if (path[length] == '\0')
-            return false;
+        fer_text file = FER_TEXT_INIT;
+        fer_text_printf(&file, "%.*s%s%s", (int)length, path, length == 0 ? "" : "/", name);
+        fer_status status = file.has_failed ? fer_fail_memory(error) : FER_OK;
+        if (status == FER_OK && is_program(fer_text_string(&file), out_about))
+            status = fer_path_absolute(fer_text_string(&file), out_path, error);
+        fer_text_free(&file);
+        if (status != FER_OK || *out_path != NULL || path[length] == '\0')
+            return status;
         path += length + 1;
     }
 }
@@ -116,8 +128,10 @@ static bool find_program(const char *name, struct stat *out_about)
 static fer_status ask_version(const fer_compiler *compiler, char **out_version, fer_error *error)
 {
     fer_process_result result;
-    const char *argv[] = {compiler->argv[0], "--version", NULL};
-    FER_TRY(fer_process_run(argv, NULL, &result, NULL, error));
+    compiler->argv[compiler->num_words] = "--version";
+    fer_status status = fer_process_run(compiler->argv, NULL, &result, NULL, error);
+    compiler->argv[compiler->num_words] = NULL;
+    FER_TRY(status);
     *out_version = result.output;
     if (result.exit_code == 0)
         return FER_OK;
@@ -128,64 +142,124 @@ static fer_status ask_version(const fer_compiler *compiler, char **out_version, 
                     compiler->argv[0]);
 }
 
-static fer_status read_version(const fer_store *store, const fer_compiler *compiler,
-                               const struct stat *about, char **out_version, fer_error *error)
+/* A program by its place, size and times; or by its content, since a wrapper's own version is the
+ * version of what it runs. */
+static fer_status hash_program(fer_hasher *hasher, const char *path, const struct stat *about,
+                               bool is_by_content, fer_error *error)
 {
-    fer_hasher hasher;
-    char key[FER_DIGEST_HEX];
     int64_t facts[] = {(int64_t)about->st_dev,          (int64_t)about->st_ino,
                        (int64_t)about->st_size,         (int64_t)about->st_mtim.tv_sec,
                        (int64_t)about->st_mtim.tv_nsec, (int64_t)about->st_ctim.tv_sec,
                        (int64_t)about->st_ctim.tv_nsec};
-    fer_hasher_start(&hasher, FER_DIGEST_BYTES);
-    fer_hasher_string(&hasher, compiler->argv[0]);
-    fer_hasher_field(&hasher, facts, sizeof facts);
-    fer_hasher_finish_hex(&hasher, key);
+    if (!is_by_content) {
+        fer_hasher_string(hasher, path);
+        fer_hasher_field(hasher, facts, sizeof facts);
+        return FER_OK;
+    }
+    char *data = NULL;
     size_t size;
+    if (fer_file_read(path, &data, &size, NULL) == FER_MEMORY_ERROR)
+        return fer_fail_memory(error);
+    fer_hasher_field(hasher, data == NULL ? "" : data, size);
+    free(data);
+    return FER_OK;
+}
+
+/* In `ccache gcc` the second word is a program too. */
+static fer_status hash_programs(const fer_compiler *compiler, bool is_by_content,
+                                char out_hex[FER_DIGEST_HEX], fer_error *error)
+{
+    fer_hasher hasher;
+    fer_hasher_start(&hasher, FER_DIGEST_BYTES);
+    for (size_t i = 0; i < compiler->num_words; i++) {
+        const char *word = compiler->argv[i];
+        char *path = NULL;
+        struct stat about;
+        if (i > 0)
+            fer_hasher_string(&hasher, word);
+        if (word[0] != '-')
+            FER_TRY(find_program(word, &about, &path, error));
+        if (path == NULL)
+            continue;
+        fer_status status = hash_program(&hasher, path, &about, is_by_content, error);
+        free(path);
+        FER_TRY(status);
+    }
+    fer_hasher_finish_hex(&hasher, out_hex);
+    return FER_OK;
+}
+
+/* A digest of the programs and their words, and the version. */
+static fer_status read_version(const fer_store *store, const fer_compiler *compiler,
+                               char **out_version, fer_error *error)
+{
+    char key[FER_DIGEST_HEX];
+    char content[FER_DIGEST_HEX];
+    char *version = NULL;
+    size_t size;
+    FER_TRY(hash_programs(compiler, false, key, error));
     if (fer_store_read(store, "compilers", key, out_version, &size))
         return FER_OK;
-    FER_TRY(ask_version(compiler, out_version, error));
+    FER_TRY(hash_programs(compiler, true, content, error));
+    FER_TRY(ask_version(compiler, &version, error));
+    fer_text text = FER_TEXT_INIT;
+    fer_text_printf(&text, "%s\n%s", content, version);
+    free(version);
+    FER_TRY(fer_text_take(&text, out_version, error));
     fer_store_write(store, "compilers", key, *out_version, strlen(*out_version));
+    return FER_OK;
+}
+
+/* What else decides what a compiler makes of a command. */
+static void hash_environment(fer_hasher *hasher)
+{
+    static const char *const VARIABLES[] = {"CPATH", "C_INCLUDE_PATH", "COMPILER_PATH",
+                                            "GCC_EXEC_PREFIX", "LIBRARY_PATH"};
+    for (size_t i = 0; i < sizeof VARIABLES / sizeof *VARIABLES; i++) {
+        const char *value = getenv(VARIABLES[i]);
+        fer_hasher_string(hasher, value == NULL ? "" : value);
+    }
+}
+
+static fer_status find_compiler(const fer_store *store, fer_compiler *compiler, fer_error *error)
+{
+    struct stat about;
+    char *version = NULL;
+    FER_TRY(split_words(compiler, error));
+    FER_TRY(find_program(compiler->argv[0], &about, &compiler->program, error));
+    if (compiler->program == NULL)
+        return fer_fail(error, FER_COMPILE_ERROR,
+                        "there is no C compiler '%s'; install one (on Debian: apt install gcc) or "
+                        "set FERRULE_CC to one",
+                        compiler->argv[0]);
+    compiler->argv[0] = compiler->program;
+    FER_TRY(read_version(store, compiler, &version, error));
+    compiler->is_clang = strstr(version, "clang") != NULL;
+    fer_hasher hasher;
+    fer_hasher_start(&hasher, FER_DIGEST_BYTES);
+    fer_hasher_string(&hasher, version);
+    hash_environment(&hasher);
+    fer_hasher_finish_hex(&hasher, compiler->identity);
+    free(version);
     return FER_OK;
 }
 
 fer_status fer_compiler_find(const fer_store *store, fer_compiler *out_compiler, fer_error *error)
 {
+    *out_compiler = (fer_compiler){0};
     fer_compiler compiler = {0};
-    char *version = NULL;
-    struct stat about;
-    *out_compiler = compiler;
-    fer_status status = split_words(&compiler, error);
-    if (status != FER_OK)
-        goto done;
-    if (!find_program(compiler.argv[0], &about)) {
-        status = fer_fail(error, FER_COMPILE_ERROR,
-                          "there is no C compiler '%s'; install one (on Debian: apt install gcc) "
-                          "or set FERRULE_CC to one",
-                          compiler.argv[0]);
-        goto done;
-    }
-    FER_TRY_DONE(read_version(store, &compiler, &about, &version, error));
-    compiler.is_clang = strstr(version, "clang") != NULL;
-    fer_hasher hasher;
-    fer_hasher_start(&hasher, FER_DIGEST_BYTES);
-    fer_hasher_string(&hasher, version);
-    fer_hasher_field(&hasher, &about.st_size, sizeof about.st_size);
-    for (size_t i = 1; i < compiler.num_words; i++)
-        fer_hasher_string(&hasher, compiler.argv[i]);
-    fer_hasher_finish_hex(&hasher, compiler.identity);
-    *out_compiler = compiler;
-    compiler = (fer_compiler){0};
-
-done:
-    free(version);
-    fer_compiler_clear(&compiler);
+    fer_status status = find_compiler(store, &compiler, error);
+    if (status == FER_OK)
+        *out_compiler = compiler;
+    else
+        fer_compiler_clear(&compiler);
     return status;
 }
 
 void fer_compiler_clear(fer_compiler *compiler)
 {
     free(compiler->words);
+    free(compiler->program);
     free(compiler->argv);
     *compiler = (fer_compiler){0};
 }

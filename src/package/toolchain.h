@@ -6,10 +6,11 @@
 #include "package/store.h"
 
 typedef struct fer_compiler {
-    char *words; /* what $FERRULE_CC, $CC or `cc` says, cut at its blanks; argv points into it */
-    const char **argv;
+    char *words;   /* what $FERRULE_CC, $CC or `cc` says, cut at its blanks; argv points into it */
+    char *program; /* the absolute path that argv[0] is */
+    const char **argv; /* NULL after the last */
     size_t num_words;
-    char identity[FER_DIGEST_HEX]; /* of its words, its version and its file's size */
+    char identity[FER_DIGEST_HEX]; /* of its programs, words, version and environment */
     bool is_clang;
 } fer_compiler;
 

@@ -22,31 +22,17 @@ static size_t num_dims_of(const fer_template *type)
 static fer_status check_count(const fer_binder *b, size_t num_operands)
 {
     const char *op = b->spec->name;
-    size_t expected = b->spec->num_operands;
-    if (num_operands != expected)
-        return fer_fail_at(b->error, FER_TYPE_ERROR, &(fer_place){.op = op},
-                           "%s: takes %zu operand%s, but %zu came", op, expected,
-                           expected == 1 ? "" : "s", num_operands);
+    if (num_operands != b->spec->num_operands)
+        return fer_fail_count(b->error, &(fer_count){.op = op,
+                                                     .what = "operand",
+                                                     .expected = b->spec->num_operands,
+                                                     .actual = num_operands});
     for (size_t i = 0; i < num_operands; i++)
         if (b->operands[i] == NULL)
             return fer_fail_at(b->error, FER_TYPE_ERROR,
                                &(fer_place){.op = op, .operand = operand_name(b, i)},
                                "%s: operand '%s' is no tensor", op, operand_name(b, i));
     return FER_OK;
-}
-
-static fer_status check_device(const fer_binder *b, size_t operand)
-{
-    int first = (int)fer_type_device(b->operands[0]).id;
-    int device = (int)fer_type_device(b->operands[operand]).id;
-    if (device == first)
-        return FER_OK;
-    const char *op = b->spec->name;
-    const char *name = operand_name(b, operand);
-    return fer_fail_at(b->error, FER_VALUE_ERROR, &(fer_place){.op = op, .operand = name},
-                       "%s: operand '%s' is on device %d, but operand '%s' is on device %d; insert "
-                       "an explicit transfer",
-                       op, name, device, operand_name(b, 0), first);
 }
 
 /* VALUE with what was expected and what came; `why` continues the sentence. */
@@ -69,6 +55,21 @@ fail_operand(const fer_binder *b, size_t operand, const char *expected, const ch
                                           place.op, place.operand, fer_text_string(&why));
     fer_text_free(&why);
     return status;
+}
+
+static fer_status check_device(const fer_binder *b, size_t operand)
+{
+    int first = (int)fer_type_device(b->operands[0]).id;
+    int device = (int)fer_type_device(b->operands[operand]).id;
+    if (device == first)
+        return FER_OK;
+    char expected[16], actual[16];
+    snprintf(expected, sizeof expected, "%d", first);
+    snprintf(actual, sizeof actual, "%d", device);
+    return fail_operand(b, operand, expected, actual,
+                        "is on device %s, but operand '%s' is on device %s; insert an explicit "
+                        "transfer",
+                        actual, operand_name(b, 0), expected);
 }
 
 static fer_status bind_dtype_var(fer_binder *b, size_t operand, const char *name)

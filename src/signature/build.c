@@ -2,6 +2,7 @@
 #include "signature/parse.h"
 #include "signature/signature.h"
 
+#include "types/substitute.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -208,7 +209,7 @@ static fer_status fold_dim(fer_signature *signature, const fer_dim_place *place,
 {
     fer_dim *folded;
     fer_status status =
-        fer_dim_substitute(dim, signature->constants, signature->num_constants, &folded, error);
+        fer_dim_fold(dim, signature->constants, signature->num_constants, &folded, error);
     if (status != FER_OK)
         return fer_fail_arithmetic(place, signature->constants, signature->num_constants, status,
                                    error);

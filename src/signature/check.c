@@ -40,8 +40,9 @@ static fer_status check_counts(const fer_signature_spec *spec, fer_error *error)
     if (spec->num_operands > FER_MAX_OPERANDS || spec->num_results > FER_MAX_OPERANDS ||
         spec->num_operands + spec->num_results > FER_MAX_OPERANDS)
         return fer_fail_at(error, FER_VALUE_ERROR, &place,
-                           "%s: %zu operands and %zu results; together they may be %d", spec->name,
-                           spec->num_operands, spec->num_results, FER_MAX_OPERANDS);
+                           "%s: %zu operand%s and %zu result%s; together they may be %d",
+                           spec->name, spec->num_operands, spec->num_operands == 1 ? "" : "s",
+                           spec->num_results, spec->num_results == 1 ? "" : "s", FER_MAX_OPERANDS);
     if (spec->num_dtype_vars > FER_MAX_GENERICS || spec->num_params > FER_MAX_GENERICS ||
         spec->num_dtype_vars + spec->num_params > FER_MAX_GENERICS)
         return fer_fail_at(error, FER_VALUE_ERROR, &place,

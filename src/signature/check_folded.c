@@ -23,15 +23,7 @@ static fer_status check_not_negative(const fer_signature *signature, const fer_d
     FER_TRY(fer_dim_value(dim, &value, error));
     if (value >= 0)
         return FER_OK;
-    fer_text values = FER_TEXT_INIT;
-    fer_values_append(&values, place, signature->constants, signature->num_constants);
-    fer_status status =
-        values.has_failed
-            ? fer_fail_memory(error)
-            : fer_fail_dim(place, FER_VALUE_ERROR, error, "is %lld%s; a dim is not negative",
-                           (long long)value, fer_text_string(&values));
-    fer_text_free(&values);
-    return status;
+    return fer_fail_negative(place, value, signature->constants, signature->num_constants, error);
 }
 
 static fer_status check_operand_dim(const fer_signature *signature, const fer_operand *operand,
@@ -153,14 +145,8 @@ static fer_status check_condition(const fer_signature *signature, size_t index, 
                                   &decision, error));
     if (decision != FER_IS_FALSE)
         return FER_OK;
-    fer_text values = FER_TEXT_INIT;
-    fer_values_append(&values, &place, signature->constants, signature->num_constants);
-    fer_status status = values.has_failed
-                            ? fer_fail_memory(error)
-                            : fer_fail_dim(&place, FER_VALUE_ERROR, error, "is always false%s",
-                                           fer_text_string(&values));
-    fer_text_free(&values);
-    return status;
+    return fer_fail_condition(&place, "is always false", signature->constants,
+                              signature->num_constants, error);
 }
 
 static fer_status check_dtype_vars(const fer_signature_spec *spec, fer_error *error)

@@ -1,5 +1,6 @@
 #include "signature/literal.h"
 
+#include "types/dtype.h"
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
@@ -44,7 +45,7 @@ static fer_status parse_integer(fer_lexer *lexer, bool is_negative, fer_param *o
     }
     if (has_overflowed)
         return fer_lexer_fail(lexer, &lexer->token, FER_OVERFLOW_ERROR, error,
-                              "%s%.*s does not fit in a 64-bit integer", is_negative ? "-" : "",
+                              "%s%.*s is outside int64", is_negative ? "-" : "",
                               lexer->token.length > 60 ? 60 : (int)lexer->token.length,
                               lexer->token.start);
     *out_value = (fer_param){.kind = FER_PARAM_INT, .has_value = true, .value.as_int = value};
@@ -117,11 +118,14 @@ static fer_status parse_named(fer_lexer *lexer, fer_param *out_value, fer_error 
                               "a parameter without a value has no '='; leave '= None' out");
     fer_dtype dtype;
     fer_status status = fer_dtype_parse(token->start, token->length, &dtype, NULL);
+    const char *near = fer_dtype_near(token->start, token->length);
     if (status == FER_TYPE_ERROR)
         return fer_lexer_fail(lexer, token, FER_TYPE_ERROR, error,
-                              "'%.*s' is no dtype and no other literal; strings stand in double "
-                              "quotes",
-                              token->length > 60 ? 60 : (int)token->length, token->start);
+                              "'%.*s' is no dtype%s%s%s and no other literal; strings stand in "
+                              "double quotes",
+                              token->length > 60 ? 60 : (int)token->length, token->start,
+                              near == NULL ? "" : " (did you mean '", near == NULL ? "" : near,
+                              near == NULL ? "" : "'?)");
     if (status != FER_OK)
         return fer_fail_memory(error);
     *out_value = (fer_param){.kind = FER_PARAM_DTYPE, .has_value = true, .value.as_dtype = dtype};
@@ -225,8 +229,9 @@ static fer_status fail_assign(const char *op, const fer_param *param, const fer_
         literal.has_failed
             ? fer_fail_memory(error)
             : fer_fail_at(error, FER_TYPE_ERROR, &place,
-                          "%s: parameter '%s' is of kind %s, but the value %s is of kind %s%s", op,
-                          param->name, expected, fer_text_string(&literal), actual,
+                          "%s%sparameter '%s' is of kind %s, but the value %s is of kind %s%s",
+                          op == NULL ? "" : op, op == NULL ? "" : ": ", param->name, expected,
+                          fer_text_string(&literal), actual,
                           is_inexact ? ", which a float cannot hold exactly" : "");
     fer_text_free(&literal);
     return status;

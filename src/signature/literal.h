@@ -19,8 +19,9 @@ fer_status fer_literal_parse(fer_lexer *lexer, fer_pool *pool, fer_param *out_va
 /* The literal that parses back to the same value. */
 void fer_literal_append(fer_text *text, const fer_param *param);
 
-/* Gives `value`'s value to a parameter of `op`, by the rule that a value has the parameter's kind,
- * and an int that a float holds exactly serves for a float. TYPE else. Strings stay borrowed. */
+/* Gives `value`'s value to a parameter of `op` (NULL: the message does not begin with it), by the
+ * rule that a value has the parameter's kind, and an int that a float holds exactly serves for a
+ * float. TYPE else. Strings stay borrowed. */
 fer_status fer_param_assign(const char *op, fer_param *param, const fer_param *value,
                             fer_error *error);
 

@@ -4,6 +4,7 @@
 
 #include "signature/literal.h"
 #include "signature/signature.h"
+#include "types/dtype.h"
 #include "types/expression.h"
 #include <string.h>
 
@@ -23,11 +24,12 @@ typedef struct hint {
     const char *text;
 } hint;
 
-/* What other languages have after a dim or a condition. */
+/* What other languages have in a condition, or between two. */
 static const hint OPERATOR_HINTS[] = {
     {"=", "'=' is no comparison; write '=='"},
     {"and", "conditions are listed with ',', not with 'and'"},
     {"or", "conditions are listed with ',' and must all hold; there is no 'or'"},
+    {"|", "conditions are listed with ',' and must all hold; there is no '|'"},
     {NULL, NULL},
 };
 
@@ -81,39 +83,19 @@ static fer_status take_name(parser *p, const char *what, const char **out_name, 
     return FER_OK;
 }
 
-static fer_status fail_dtype(parser *p, const char *advice, fer_error *error)
-{
-    const fer_token *token = &p->lexer->token;
-    const char *names[FER_NUM_DTYPES];
-    size_t num_names = 0;
-    for (int dtype = 1; dtype < FER_NUM_DTYPES; dtype++)
-        names[num_names++] = fer_dtype_name((fer_dtype)dtype);
-    const char *name = fer_pool_bytes(&p->pool, token->start, token->length);
-    if (name == NULL)
-        return fer_fail_memory(error);
-    const char *near = fer_near_name(name, names, num_names);
-    int length = token->length > 60 ? 60 : (int)token->length;
-    if (near != NULL)
-        return fer_lexer_fail(p->lexer, token, FER_TYPE_ERROR, error,
-                              "unknown dtype '%.*s'; did you mean '%s'?", length, token->start,
-                              near);
-    return fer_lexer_fail(p->lexer, token, FER_TYPE_ERROR, error, "unknown dtype '%.*s'; %s",
-                          length, token->start, advice);
-}
-
-/* `advice` is for whoever wrote a name that is no dtype. */
+/* `advice` is for whoever wrote a name that is nothing like a dtype. */
 static fer_status parse_dtype(parser *p, const char *advice, fer_dtype *out_dtype, fer_error *error)
 {
-    const fer_token *token = &p->lexer->token;
-    if (token->kind != FER_TOKEN_NAME)
+    const fer_token token = p->lexer->token;
+    if (token.kind != FER_TOKEN_NAME)
         return fer_lexer_unexpected(p->lexer, "a dtype", error);
-    fer_status status = fer_dtype_parse(token->start, token->length, out_dtype, NULL);
-    if (status == FER_MEMORY_ERROR)
-        return fer_fail_memory(error);
-    if (status != FER_OK)
-        return fail_dtype(p, advice, error);
-    fer_lexer_advance(p->lexer);
-    return FER_OK;
+    fer_status status = fer_dtype_parse(token.start, token.length, out_dtype, error);
+    if (status == FER_TYPE_ERROR && fer_dtype_near(token.start, token.length) == NULL)
+        return fer_lexer_fail(p->lexer, &token, status, error, "%s; %s",
+                              error == NULL ? "" : error->message, advice);
+    if (status == FER_OK)
+        fer_lexer_advance(p->lexer);
+    return fer_lexer_locate(p->lexer, &token, status, error);
 }
 
 static bool find_kind(const fer_lexer *lexer, fer_param_kind *out_kind)
@@ -136,15 +118,8 @@ static fer_status parse_param(parser *p, const char *name, fer_param_kind kind, 
         fer_param literal;
         fer_token token = p->lexer->token;
         FER_TRY(fer_literal_parse(p->lexer, &p->pool, &literal, error));
-        fer_status status = fer_param_assign(p->spec.name, param, &literal, NULL);
-        if (status != FER_OK) /* once more for the message: the place matters in the text */
-            return fer_lexer_fail(p->lexer, &token, status, error,
-                                  "parameter '%s' is of kind %s, but this value is of kind %s%s",
-                                  name, fer_param_kind_name(kind),
-                                  fer_param_kind_name(literal.kind),
-                                  kind == FER_PARAM_FLOAT && literal.kind == FER_PARAM_INT
-                                      ? ", which a float cannot hold exactly"
-                                      : "");
+        fer_status status = fer_param_assign(NULL, param, &literal, error);
+        FER_TRY(fer_lexer_locate(p->lexer, &token, status, error));
     }
     p->spec.num_params++;
     return FER_OK;
@@ -272,7 +247,7 @@ static fer_status parse_axes(parser *p, fer_template *type, fer_error *error)
         type->num_axes++;
     } while (fer_lexer_accept(p->lexer, ","));
     if (!fer_lexer_accept(p->lexer, "]"))
-        return fail_operator(p->lexer, "',' or ']' after a dim", error);
+        return fer_lexer_unexpected(p->lexer, "',' or ']' after a dim", error);
     return FER_OK;
 }
 
@@ -421,6 +396,8 @@ fer_status fer_condition_parse(fer_lexer *lexer, const fer_signature_spec *spec,
     return take_text(lexer, &start, lexer->token.start, pool, &out_condition->text, error);
 }
 
+static const char AFTER_CONDITION[] = "',' or the end after a condition";
+
 static fer_status parse_conditions(parser *p, fer_error *error)
 {
     if (!fer_lexer_accept(p->lexer, "where"))
@@ -434,7 +411,15 @@ static fer_status parse_conditions(parser *p, fer_error *error)
     } while (fer_lexer_accept(p->lexer, ","));
     bool is_foreign =
         p->lexer->token.kind == FER_TOKEN_BAD || find_hint(p->lexer, OPERATOR_HINTS) != NULL;
-    return is_foreign ? fail_operator(p->lexer, "',' or the end after a condition", error) : FER_OK;
+    return is_foreign ? fail_operator(p->lexer, AFTER_CONDITION, error) : FER_OK;
+}
+
+static const char *what_may_follow(const fer_signature_spec *spec)
+{
+    if (spec->num_conditions > 0)
+        return AFTER_CONDITION;
+    return spec->has_effect ? "'where' or the end of the declaration"
+                            : "'effect', 'where' or the end of the declaration";
 }
 
 static fer_status parse_declaration(parser *p, bool is_whole, fer_error *error)
@@ -448,12 +433,18 @@ static fer_status parse_declaration(parser *p, bool is_whole, fer_error *error)
     if (p->spec.num_conditions > 0 && fer_lexer_at(p->lexer, "effect"))
         return fail_here(p->lexer, "'effect' stands before 'where'", error);
     if (is_whole && p->lexer->token.kind != FER_TOKEN_END)
-        return fer_lexer_unexpected(p->lexer, "'effect', 'where' or the end of the declaration",
-                                    error);
+        return fer_lexer_unexpected(p->lexer, what_may_follow(&p->spec), error);
     return FER_OK;
 }
 
-static fer_status parse(fer_lexer *lexer, bool is_whole, fer_signature **out_signature,
+/* What is parsed, and the values that are given for its parameters. */
+typedef struct order {
+    bool is_whole; /* the text ends with the declaration */
+    const fer_param *params;
+    size_t num_params;
+} order;
+
+static fer_status parse(fer_lexer *lexer, const order *order, fer_signature **out_signature,
                         fer_error *error)
 {
     *out_signature = NULL;
@@ -463,10 +454,12 @@ static fer_status parse(fer_lexer *lexer, bool is_whole, fer_signature **out_sig
     p.spec.operands = p.operands;
     p.spec.results = p.results;
     p.spec.conditions = p.conditions;
-    fer_status status = parse_declaration(&p, is_whole, error);
+    fer_status status = parse_declaration(&p, order->is_whole, error);
     /* In a program the place comes first, as editors expect it. */
     if (status != FER_OK && p.spec.name != NULL && lexer->source_name == NULL)
         status = fer_fail_in_op(p.spec.name, status, error);
+    if (status == FER_OK)
+        status = fer_params_merge(&p.spec, order->params, order->num_params, p.params, error);
     if (status == FER_OK)
         status = fer_signature_create(&p.spec, out_signature, error);
     fer_pool_clear(&p.pool);
@@ -476,12 +469,19 @@ static fer_status parse(fer_lexer *lexer, bool is_whole, fer_signature **out_sig
 fer_status fer_signature_parse_tokens(fer_lexer *lexer, fer_signature **out_signature,
                                       fer_error *error)
 {
-    return parse(lexer, false, out_signature, error);
+    return parse(lexer, &(order){.is_whole = false}, out_signature, error);
+}
+
+fer_status fer_signature_parse_given(const char *text, const fer_param *params, size_t num_params,
+                                     fer_signature **out_signature, fer_error *error)
+{
+    fer_lexer lexer;
+    fer_lexer_start(&lexer, text, NULL, false);
+    return parse(&lexer, &(order){.is_whole = true, .params = params, .num_params = num_params},
+                 out_signature, error);
 }
 
 fer_status fer_signature_parse(const char *text, fer_signature **out_signature, fer_error *error)
 {
-    fer_lexer lexer;
-    fer_lexer_start(&lexer, text, NULL, false);
-    return parse(&lexer, true, out_signature, error);
+    return fer_signature_parse_given(text, NULL, 0, out_signature, error);
 }

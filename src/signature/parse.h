@@ -10,6 +10,11 @@
 fer_status fer_signature_parse_tokens(fer_lexer *lexer, fer_signature **out_signature,
                                       fer_error *error);
 
+/* Parses a whole declaration with these values in the place of its own, which then fold first.
+ * Refusals as in fer_signature_specialise. */
+fer_status fer_signature_parse_given(const char *text, const fer_param *params, size_t num_params,
+                                     fer_signature **out_signature, fer_error *error);
+
 /* Parses one condition, `n % 8 == 0`, of a declaration with these parameters; the pool owns its
  * dims and its text. */
 fer_status fer_condition_parse(fer_lexer *lexer, const fer_signature_spec *spec, fer_pool *pool,

@@ -9,10 +9,10 @@
 
 #include "base/text.h"
 #include "signature/pool.h"
+#include "signature/unify.h"
 #include <ferrule/signature.h>
 #include <stdatomic.h>
 
-#define FER_MAX_AXES 16 /* of one template: at most FER_MAX_RANK dims, the others are runs */
 #define FER_MAX_GENERICS 64
 #define FER_MAX_CONDITIONS 64
 /* Each operand axis can bind a symbol of its own. */
@@ -49,13 +49,21 @@ fer_status fer_signature_check(const fer_signature *signature, fer_error *error)
 /* Writes `text` and `identity`. */
 fer_status fer_signature_describe(fer_signature *signature, fer_error *error);
 
+/* Puts given values in the place of a spec's own, in `params`, which holds those. VALUE: a name
+ * that the spec does not know, or one given twice. TYPE: a value of another kind, or none. */
+fer_status fer_params_merge(const fer_signature_spec *spec, const fer_param *given,
+                            size_t num_given, fer_param *params, fer_error *error);
+
 /* A dim's place in a spec, for messages: `operand 'x' axis 1 ('n // 2')`, `result 0 axis 1 (...)`,
  * `condition 'n % 8 == 0'`. */
 typedef struct fer_dim_place {
     const fer_signature_spec *spec;
     const fer_operand *item; /* an operand or a result, or NULL: a condition */
     size_t axis;             /* of the template */
+    const size_t *type_axis; /* of a type at hand, where runs stand for their dims; or NULL */
     const fer_condition *condition;
+    const char *expected; /* as in fer_error */
+    const char *actual;
 } fer_dim_place;
 
 /* `op: place REST`. The dim is quoted as the spec in the place has it. */
@@ -66,9 +74,13 @@ __attribute__((format(printf, 4, 5))) fer_status fer_fail_dim(const fer_dim_plac
  * the dim's names between: `op: result 0 axis 0 ('n // m') with m = 0: ...`. */
 fer_status fer_fail_arithmetic(const fer_dim_place *place, const fer_substitution *values,
                                size_t num_values, fer_status kind, fer_error *error);
-/* Appends ` with n = 3, m = 5`: what the names in the place's dims stand for. */
-void fer_values_append(fer_text *text, const fer_dim_place *place, const fer_substitution *values,
-                       size_t num_values);
+/* VALUE for a dim that is `value` with these values of its names:
+ * `op: result 0 axis 0 ('n - m') is -2 with n = 3, m = 5; a dim is not negative`. */
+fer_status fer_fail_negative(const fer_dim_place *place, int64_t value,
+                             const fer_substitution *values, size_t num_values, fer_error *error);
+/* VALUE for a condition that does not hold: `op: condition 'n % 8 == 0' is false with n = 25`. */
+fer_status fer_fail_condition(const fer_dim_place *place, const char *is_false,
+                              const fer_substitution *values, size_t num_values, fer_error *error);
 /* Puts `op: ` before an error's message and names the op in it. */
 fer_status fer_fail_in_op(const char *op, fer_status kind, fer_error *error);
 

@@ -22,8 +22,8 @@ static fer_status fail_unknown(const fer_signature_spec *spec, const char *name,
     return status;
 }
 
-static fer_status merge(const fer_signature_spec *spec, const fer_param *given, size_t num_given,
-                        fer_param *params, fer_error *error)
+fer_status fer_params_merge(const fer_signature_spec *spec, const fer_param *given,
+                            size_t num_given, fer_param *params, fer_error *error)
 {
     for (size_t i = 0; i < num_given; i++) {
         const char *name = given[i].name == NULL ? "" : given[i].name;
@@ -52,7 +52,7 @@ fer_status fer_signature_specialise(const fer_signature *signature, const fer_pa
     fer_signature_spec spec = signature->declared;
     if (spec.num_params > 0)
         memcpy(merged, spec.params, spec.num_params * sizeof *merged);
-    FER_TRY(merge(&signature->declared, params, num_params, merged, error));
+    FER_TRY(fer_params_merge(&signature->declared, params, num_params, merged, error));
     spec.params = merged;
     return fer_signature_create(&spec, out_signature, error);
 }

@@ -1,6 +1,7 @@
 #include "signature/unify.h"
 
 #include "signature/bind.h"
+#include "types/substitute.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,22 +26,12 @@ fer_status fer_signature_require_complete(const fer_signature *signature, fer_er
         names.has_failed
             ? fer_fail_memory(error)
             : fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = op},
-                          "%s: parameter%s %s %s no value; give it at declaration, or subscript "
+                          "%s: parameter%s %s %s no value; give %s at declaration, or subscript "
                           "the op: %s<%s = ...> in a program, %s[{\"%s\": ...}] in Python",
                           op, num_names == 1 ? "" : "s", fer_text_string(&names),
-                          num_names == 1 ? "has" : "have", op, first, op, first);
+                          num_names == 1 ? "has" : "have", num_names == 1 ? "it" : "them", op,
+                          first, op, first);
     fer_text_free(&names);
-    return status;
-}
-
-static fer_status fail_condition(const fer_binder *b, const fer_dim_place *place)
-{
-    fer_text values = FER_TEXT_INIT;
-    fer_values_append(&values, place, b->values, b->num_values);
-    fer_status status = values.has_failed ? fer_fail_memory(b->error)
-                                          : fer_fail_dim(place, FER_VALUE_ERROR, b->error,
-                                                         "is false%s", fer_text_string(&values));
-    fer_text_free(&values);
     return status;
 }
 
@@ -52,16 +43,15 @@ static fer_status check_condition(const fer_binder *b, size_t index)
     fer_dim *left = NULL;
     fer_dim *right = NULL;
     fer_decision decision = FER_UNDECIDED;
-    fer_status status =
-        fer_dim_substitute(condition->left, b->values, b->num_values, &left, b->error);
+    fer_status status = fer_dim_fold(condition->left, b->values, b->num_values, &left, b->error);
     if (status == FER_OK)
-        status = fer_dim_substitute(condition->right, b->values, b->num_values, &right, b->error);
+        status = fer_dim_fold(condition->right, b->values, b->num_values, &right, b->error);
     if (status != FER_OK)
         status = fer_fail_arithmetic(&place, b->values, b->num_values, status, b->error);
     else
         status = fer_comparison_decide(condition->comparison, left, right, &decision, b->error);
     if (status == FER_OK && decision == FER_IS_FALSE)
-        status = fail_condition(b, &place);
+        status = fer_fail_condition(&place, "is false", b->values, b->num_values, b->error);
     fer_dim_release(left);
     fer_dim_release(right);
     return status;
@@ -100,23 +90,7 @@ static fer_status check_not_negative(const fer_binder *b, const fer_dim_place *p
         FER_TRY(fer_dim_value(dim, &value, b->error));
     if (value >= 0)
         return FER_OK;
-    const fer_operand *result = place->item;
-    const char *declared = fer_dim_text(result->type.axes[place->axis].dim);
-    const char *op = b->spec->name;
-    fer_text values = FER_TEXT_INIT;
-    fer_values_append(&values, place, b->values, b->num_values);
-    fer_place where = {.op = op,
-                       .has_axis = true,
-                       .axis = (int)place->axis,
-                       .expected = "0 or more",
-                       .actual = fer_dim_text(dim)};
-    fer_status status =
-        values.has_failed
-            ? fer_fail_memory(b->error)
-            : fer_fail_at(b->error, FER_VALUE_ERROR, &where, "%s: result dim '%s' is %lld%s", op,
-                          declared, (long long)value, fer_text_string(&values));
-    fer_text_free(&values);
-    return status;
+    return fer_fail_negative(place, value, b->values, b->num_values, b->error);
 }
 
 static fer_status append_extent(const fer_binder *b, size_t result, size_t axis,
@@ -129,9 +103,10 @@ static fer_status append_extent(const fer_binder *b, size_t result, size_t axis,
     const fer_dim *dim = b->spec->results[result].type.axes[axis].dim;
     fer_dim_place place = {.spec = &b->signature->declared,
                            .item = &b->signature->declared.results[result],
-                           .axis = axis};
+                           .axis = axis,
+                           .type_axis = &extents->rank};
     fer_dim **extent = &extents->owned[extents->rank];
-    fer_status status = fer_dim_substitute(dim, b->values, b->num_values, extent, b->error);
+    fer_status status = fer_dim_fold(dim, b->values, b->num_values, extent, b->error);
     if (status != FER_OK)
         return fer_fail_arithmetic(&place, b->values, b->num_values, status, b->error);
     FER_TRY(check_not_negative(b, &place, *extent));
@@ -239,11 +214,12 @@ fer_status fer_signature_infer(const fer_signature *signature, const fer_type *c
 {
     for (size_t i = 0; i < num_results; i++)
         out_types[i] = NULL;
-    const char *op = signature->folded.name;
     if (num_results != signature->folded.num_results)
-        return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = op},
-                           "%s: has %zu results, but room for %zu was given", op,
-                           signature->folded.num_results, num_results);
+        return fer_fail_count(error, &(fer_count){.op = signature->folded.name,
+                                                  .what = "result",
+                                                  .is_room = true,
+                                                  .expected = signature->folded.num_results,
+                                                  .actual = num_results});
     fer_unification unification;
     FER_TRY(fer_unify(signature, operands, num_operands, &unification, error));
     for (size_t i = 0; i < num_results; i++) {

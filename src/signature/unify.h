@@ -6,6 +6,8 @@
 #include "base/error.h"
 #include <ferrule/signature.h>
 
+#define FER_MAX_AXES 16 /* of one template: at most FER_MAX_RANK dims, the others are runs */
+
 /* What the operand types bind. Owned by the caller, who calls fer_unification_clear. */
 typedef struct fer_unification {
     fer_dtype *dtypes;  /* of each dtype variable, in the folded spec's order */

@@ -5,19 +5,17 @@
 #include <inttypes.h>
 #include <math.h>
 
-__extension__ typedef __int128 int128;
-
 /* The numbers as written, all integers or all floats. */
 typedef struct progression {
     bool is_float;
-    int64_t start, stop, step;
+    fer_int128 start, stop, step; /* each of int64 or of uint64 */
     double float_start, float_stop, float_step;
     int64_t count;
 } progression;
 
 /* One of the three numbers, as the integer and the double that it is. */
-static fer_status read_bound(fer_number number, const char *what, bool is_float, int64_t *out_int,
-                             double *out_float, fer_error *error)
+static fer_status read_bound(fer_number number, const char *what, bool is_float,
+                             fer_int128 *out_integer, double *out_float, fer_error *error)
 {
     if (number.kind == FER_NUMBER_BOOL)
         return fer_fail(error, FER_TYPE_ERROR, "arange: the %s is a bool, not a number", what);
@@ -27,12 +25,13 @@ static fer_status read_bound(fer_number number, const char *what, bool is_float,
             return fer_fail(error, FER_VALUE_ERROR, "arange: the %s is not finite", what);
         return FER_OK;
     }
-    *out_int = number.value.as_int;
-    *out_float = (double)number.value.as_int;
-    if (is_float && (int128)*out_float != number.value.as_int)
+    *out_integer = fer_number_integer(number);
+    *out_float = (double)*out_integer;
+    char text[FER_NUMBER_TEXT];
+    if (is_float && (fer_int128)*out_float != *out_integer)
         return fer_fail(error, FER_VALUE_ERROR,
-                        "arange: the %s %" PRId64 " has no exact float to go with the other floats",
-                        what, number.value.as_int);
+                        "arange: the %s %s has no exact float to go with the other floats", what,
+                        fer_number_text(number, text));
     return FER_OK;
 }
 
@@ -44,13 +43,13 @@ static fer_status fail_count(fer_error *error)
 /* ceil((stop - start) / step), and 0 where that is negative. */
 static fer_status count_ints(progression *range, fer_error *error)
 {
-    int128 span = (int128)range->stop - range->start;
-    int128 step = range->step;
+    fer_int128 span = range->stop - range->start;
+    fer_int128 step = range->step;
     if (step < 0) {
         span = -span;
         step = -step;
     }
-    int128 count = span <= 0 ? 0 : (span + step - 1) / step;
+    fer_int128 count = span <= 0 ? 0 : (span + step - 1) / step;
     if (count > INT64_MAX)
         return fail_count(error);
     range->count = (int64_t)count;
@@ -85,13 +84,12 @@ static fer_status read_progression(fer_number start, fer_number stop, fer_number
 static fer_status store_at(const progression *range, int64_t index, fer_dtype dtype,
                            void *out_element, fer_error *error)
 {
-    fer_number number = {.kind = FER_NUMBER_INT};
+    fer_number number = {.kind = FER_NUMBER_FLOAT};
     if (range->is_float) {
         double offset = (double)index * range->float_step;
-        number.kind = FER_NUMBER_FLOAT;
         number.value.as_float = range->float_start + offset;
     } else {
-        number.value.as_int = (int64_t)(range->start + (int128)index * range->step);
+        number = fer_number_of_integer(range->start + index * range->step);
     }
     fer_status status = fer_number_store(number, dtype, out_element, error);
     if (status != FER_OK)

@@ -2,8 +2,11 @@
 #include "base/arithmetic.h"
 #include "tensor/number.h"
 #include "tensor/tensor.h"
+#include "types/device.h"
+#include "types/dtype.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* What a tensor will be; good for fer_tensor_allocate once check_layout has passed it. */
@@ -16,6 +19,16 @@ typedef struct layout {
     size_t num_bytes;
 } layout;
 
+static fer_status fail_extent(size_t axis, int64_t extent, fer_error *error)
+{
+    char actual[24];
+    snprintf(actual, sizeof actual, "%" PRId64, extent);
+    fer_place place = {
+        .has_axis = true, .axis = (int)axis, .expected = "0 or more", .actual = actual};
+    return fer_fail_at(error, FER_VALUE_ERROR, &place,
+                       "axis %zu is %s; a dim of a tensor is not negative", axis, actual);
+}
+
 static fer_status check_extents(layout *made, fer_error *error)
 {
     if (made->rank > FER_MAX_RANK)
@@ -25,9 +38,7 @@ static fer_status check_extents(layout *made, fer_error *error)
         return fer_fail(error, FER_VALUE_ERROR, "a tensor of rank %zu needs a shape", made->rank);
     for (size_t i = 0; i < made->rank; i++) {
         if (made->shape[i] < 0)
-            return fer_fail_at(
-                error, FER_VALUE_ERROR, &(fer_place){.has_axis = true, .axis = (int)i},
-                "axis %zu is %" PRId64 ", and an extent is never negative", i, made->shape[i]);
+            return fail_extent(i, made->shape[i], error);
     }
     int64_t num_bytes;
     if (!fer_count_elements(made->shape, made->rank, &made->num_elements) ||
@@ -39,23 +50,11 @@ static fer_status check_extents(layout *made, fer_error *error)
     return FER_OK;
 }
 
-static fer_status check_device(fer_device device, fer_error *error)
-{
-    int count = fer_device_count();
-    if (device.id >= 0 && device.id < count)
-        return FER_OK;
-    return fer_fail(error, FER_VALUE_ERROR,
-                    "device %" PRId32 " does not exist: there %s %d, and FERRULE_HOST_DEVICES sets "
-                    "how many",
-                    device.id, count == 1 ? "is" : "are", count);
-}
-
 static fer_status check_layout(layout *made, fer_error *error)
 {
-    if (fer_dtype_bytes(made->dtype) == 0)
-        return fer_fail(error, FER_TYPE_ERROR, "the number %d is no dtype", (int)made->dtype);
+    FER_TRY(fer_dtype_check(made->dtype, error));
     FER_TRY(check_extents(made, error));
-    return check_device(made->device, error);
+    return fer_device_check(made->device, error);
 }
 
 static fer_status allocate(const layout *made, fer_tensor **out_tensor, fer_error *error)
@@ -107,8 +106,8 @@ static void copy_elements(fer_tensor *tensor, const void *data)
 static fer_status check_data(const layout *made, const void *data, fer_error *error)
 {
     if (data == NULL && made->num_elements > 0)
-        return fer_fail(error, FER_VALUE_ERROR, "no data is given for %" PRId64 " elements",
-                        made->num_elements);
+        return fer_fail(error, FER_VALUE_ERROR, "no data is given for %" PRId64 " element%s",
+                        made->num_elements, made->num_elements == 1 ? "" : "s");
     return FER_OK;
 }
 

@@ -1,3 +1,4 @@
+/* Plain numbers as elements. */
 #include "tensor/number.h"
 
 #include "tensor/smallfloat.h"
@@ -5,31 +6,22 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-__extension__ typedef __int128 int128;
-
-#define NUMBER_TEXT 40
-
-/* Digits that read back as the same number, and no more than that takes. */
-static const char *number_text(fer_number number, char text[NUMBER_TEXT])
+/* VALUE: `NUMBER WHY`, where `expected` was wanted. */
+__attribute__((format(printf, 4, 5))) static fer_status
+fail_number(fer_number number, const char *expected, fer_error *error, const char *format, ...)
 {
-    if (number.kind == FER_NUMBER_BOOL)
-        return number.value.as_bool ? "true" : "false";
-    if (number.kind == FER_NUMBER_INT) {
-        snprintf(text, NUMBER_TEXT, "%" PRId64, number.value.as_int);
-        return text;
-    }
-    double value = number.value.as_float;
-    if (isnan(value))
-        return "nan";
-    for (int digits = 15; digits <= 17; digits++) {
-        snprintf(text, NUMBER_TEXT, "%.*g", digits, value);
-        if (strtod(text, NULL) == value)
-            break;
-    }
-    return text;
+    if (error == NULL)
+        return FER_VALUE_ERROR;
+    char text[FER_NUMBER_TEXT];
+    fer_place place = {.expected = expected, .actual = fer_number_text(number, text)};
+    char why[128];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(why, sizeof why, format, arguments);
+    va_end(arguments);
+    return fer_fail_at(error, FER_VALUE_ERROR, &place, "%s %s", place.actual, why);
 }
 
 typedef struct range {
@@ -49,11 +41,11 @@ static range range_of(fer_dtype dtype)
 
 static fer_status fail_range(fer_number number, fer_dtype dtype, fer_error *error)
 {
-    char text[NUMBER_TEXT];
+    char expected[48];
     range limits = range_of(dtype);
-    return fer_fail(error, FER_VALUE_ERROR,
-                    "%s does not fit %s, which holds %" PRId64 " to %" PRIu64,
-                    number_text(number, text), fer_dtype_name(dtype), limits.min, limits.max);
+    snprintf(expected, sizeof expected, "%" PRId64 " to %" PRIu64, limits.min, limits.max);
+    return fail_number(number, expected, error, "does not fit %s, which holds %s",
+                       fer_dtype_name(dtype), expected);
 }
 
 /* The two's complement of a number that the integer dtype holds. */
@@ -61,19 +53,17 @@ static fer_status whole_bits(fer_number number, fer_dtype dtype, uint64_t *out_b
                              fer_error *error)
 {
     range limits = range_of(dtype);
-    if (number.kind == FER_NUMBER_INT) {
-        int64_t value = number.value.as_int;
-        if (value < 0 ? value < limits.min : (uint64_t)value > limits.max)
+    if (fer_number_is_integer(number)) {
+        fer_int128 value = fer_number_integer(number);
+        if (value < limits.min || value > limits.max)
             return fail_range(number, dtype, error);
         *out_bits = (uint64_t)value;
         return FER_OK;
     }
     double value = number.value.as_float;
-    if (!isfinite(value) || trunc(value) != value) {
-        char text[NUMBER_TEXT];
-        return fer_fail(error, FER_VALUE_ERROR, "%s is no whole number, and %s holds only those",
-                        number_text(number, text), fer_dtype_name(dtype));
-    }
+    if (!isfinite(value) || trunc(value) != value)
+        return fail_number(number, "a whole number", error,
+                           "is no whole number, and %s holds only those", fer_dtype_name(dtype));
     double end = ldexp(1.0, limits.bits - limits.is_signed);
     if (value >= end || value < (limits.is_signed ? -end : 0.0))
         return fail_range(number, dtype, error);
@@ -132,37 +122,35 @@ static element round_to(fer_dtype dtype, double value)
 static fer_status store_float(fer_number number, fer_dtype dtype, void *out_element,
                               fer_error *error)
 {
-    char text[NUMBER_TEXT];
-    bool is_int = number.kind == FER_NUMBER_INT;
-    double value = is_int ? (double)number.value.as_int : number.value.as_float;
+    const char *name = fer_dtype_name(dtype);
+    bool is_integer = fer_number_is_integer(number);
+    double value = is_integer ? (double)fer_number_integer(number) : number.value.as_float;
     element rounded = round_to(dtype, value);
     if (isfinite(value) && !isfinite(rounded.value))
-        return fer_fail(error, FER_VALUE_ERROR, "%s is too large for %s", number_text(number, text),
-                        fer_dtype_name(dtype));
+        return fail_number(number, name, error, "is too large for %s", name);
     if (isinf(value) && !isinf(rounded.value))
-        return fer_fail(error, FER_VALUE_ERROR, "%s does not fit %s, which has no infinity",
-                        number_text(number, text), fer_dtype_name(dtype));
-    if (is_int && (int128)rounded.value != number.value.as_int)
-        return fer_fail(error, FER_VALUE_ERROR,
-                        "the integer %s has no exact %s; write %s.0 to have it rounded",
-                        number_text(number, text), fer_dtype_name(dtype), text);
+        return fail_number(number, name, error, "does not fit %s, which has no infinity", name);
+    if (is_integer && (fer_int128)rounded.value != fer_number_integer(number)) {
+        char text[FER_NUMBER_TEXT];
+        return fail_number(number, name, error, "has no exact %s; write %s.0 to have it rounded",
+                           name, fer_number_text(number, text));
+    }
     memcpy(out_element, rounded.bytes, fer_dtype_bytes(dtype));
     return FER_OK;
 }
 
 fer_status fer_number_store(fer_number number, fer_dtype dtype, void *out_element, fer_error *error)
 {
-    char text[NUMBER_TEXT];
     if (dtype == FER_BOOL && number.kind == FER_NUMBER_BOOL) {
         memcpy(out_element, &(uint8_t){number.value.as_bool}, 1);
         return FER_OK;
     }
     if (dtype == FER_BOOL)
-        return fer_fail(error, FER_VALUE_ERROR, "bool takes true or false, not the number %s",
-                        number_text(number, text));
+        return fail_number(number, "true or false", error,
+                           "is a number, but bool takes true or false");
     if (number.kind == FER_NUMBER_BOOL)
-        return fer_fail(error, FER_VALUE_ERROR, "%s goes only to bool, not to %s",
-                        number_text(number, text), fer_dtype_name(dtype));
+        return fail_number(number, fer_dtype_name(dtype), error, "goes only to bool, not to %s",
+                           fer_dtype_name(dtype));
     if (FER_DTYPE_BIT(dtype) & FER_ANY_INT)
         return store_whole(number, dtype, out_element, error);
     return store_float(number, dtype, out_element, error);

@@ -29,6 +29,17 @@ fer_tensor *fer_tensor_allocate(fer_dtype dtype, size_t rank, const int64_t *ext
 fer_tensor *fer_tensor_allocate_zeroed(fer_dtype dtype, size_t rank, const int64_t *extents,
                                        int32_t device, int64_t num_elements, size_t num_bytes);
 
+/* Whether there is a byte of both: where the later one begins the earlier one has not ended. An
+ * empty tensor has none, wherever it lies. */
+static inline bool fer_tensors_overlap(const fer_tensor *a, const fer_tensor *b)
+{
+    uintptr_t x = (uintptr_t)a->dl.data;
+    uintptr_t y = (uintptr_t)b->dl.data;
+    uintptr_t x_end = x + a->num_bytes;
+    uintptr_t y_end = y + b->num_bytes;
+    return (x > y ? x : y) < (x_end < y_end ? x_end : y_end);
+}
+
 /* DLPack's form of each dtype, as fer_dtype_dlpack_code and fer_dtype_dlpack_bits give it, without
  * their two calls. */
 extern const fer_dl_dtype fer_dl_dtypes[FER_NUM_DTYPES];

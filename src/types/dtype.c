@@ -1,9 +1,7 @@
-#include <ferrule/dtype.h>
-
-#include "base/error.h"
-#include "base/text.h"
+#include "types/dtype.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* DLPack's type codes. */
 enum {
@@ -53,19 +51,83 @@ static bool is_text(const char *name, const char *text, size_t length)
     return strlen(name) == length && memcmp(name, text, length) == 0;
 }
 
+/* What C and Python call their types, where it is not spelled much like a dtype. */
+static const struct foreign {
+    const char *name;
+    fer_dtype dtype;
+} FOREIGN[] = {
+    {"bool_", FER_BOOL},      {"boolean", FER_BOOL}, {"_Bool", FER_BOOL},   {"char", FER_I8},
+    {"short", FER_I16},       {"int", FER_I64},      {"long", FER_I64},     {"byte", FER_U8},
+    {"uchar", FER_U8},        {"ushort", FER_U16},   {"unsigned", FER_U32}, {"uint", FER_U64},
+    {"ulong", FER_U64},       {"size_t", FER_U64},   {"half", FER_F16},     {"float", FER_F32},
+    {"single", FER_F32},      {"double", FER_F64},   {"f8", FER_F8E4M3FN},  {"fp8", FER_F8E4M3FN},
+    {"float8", FER_F8E4M3FN},
+};
+
+/* The text, as far as it can be a name. */
+typedef struct name {
+    char text[64];
+} name;
+
+static name name_of(const char *text, size_t length)
+{
+    name made = {{0}};
+    memcpy(made.text, text, length < sizeof made.text ? length : sizeof made.text - 1);
+    return made;
+}
+
 static fer_status fail_unknown(const char *text, size_t length, fer_error *error)
 {
-    const char *names[FER_NUM_DTYPES];
+    name shown = name_of(text, length);
+    const char *near = fer_dtype_near(text, length);
+    fer_place place = {.expected = near == NULL ? "a dtype" : near, .actual = shown.text};
+    if (near != NULL)
+        return fer_fail_at(error, FER_TYPE_ERROR, &place, "unknown dtype '%s'; did you mean '%s'?",
+                           shown.text, near);
+    fer_text dtypes = FER_TEXT_INIT;
+    fer_dtypes_append(&dtypes);
+    fer_status status = dtypes.has_failed ? fer_fail_memory(error)
+                                          : fer_fail_at(error, FER_TYPE_ERROR, &place,
+                                                        "unknown dtype '%s'; the dtypes are %s",
+                                                        shown.text, fer_text_string(&dtypes));
+    fer_text_free(&dtypes);
+    return status;
+}
+
+const char *fer_dtype_near(const char *text, size_t length)
+{
+    enum { NUM_NAMES = FER_NUM_DTYPES - FER_BOOL };
+    name wanted = name_of(text, length);
+    for (size_t i = 0; i < sizeof FOREIGN / sizeof *FOREIGN; i++)
+        if (strcasecmp(FOREIGN[i].name, wanted.text) == 0)
+            return ROWS[FOREIGN[i].dtype].name;
+    const char *names[2 * NUM_NAMES];
+    for (size_t i = 0; i < NUM_NAMES; i++) {
+        names[i] = ROWS[FER_BOOL + i].name;
+        names[NUM_NAMES + i] = ROWS[FER_BOOL + i].long_name;
+    }
+    const char *near = fer_near_name(wanted.text, names, 2 * NUM_NAMES);
+    for (size_t i = 0; near != NULL && i < NUM_NAMES; i++)
+        if (near == names[NUM_NAMES + i])
+            return names[i];
+    return near;
+}
+
+void fer_dtypes_append(fer_text *text)
+{
     for (size_t i = FER_BOOL; i < FER_NUM_DTYPES; i++)
-        names[i - FER_BOOL] = ROWS[i].name;
-    char shown[64];
-    size_t num_shown = length < sizeof shown ? length : sizeof shown - 1;
-    memcpy(shown, text, num_shown);
-    shown[num_shown] = '\0';
-    const char *near = fer_near_name(shown, names, FER_NUM_DTYPES - FER_BOOL);
-    if (near == NULL)
-        return fer_fail(error, FER_TYPE_ERROR, "'%s' is no dtype", shown);
-    return fer_fail(error, FER_TYPE_ERROR, "'%s' is no dtype; did you mean '%s'?", shown, near);
+        fer_text_printf(text, "%s%s",
+                        i == FER_BOOL             ? ""
+                        : i + 1 == FER_NUM_DTYPES ? " and "
+                                                  : ", ",
+                        ROWS[i].name);
+}
+
+fer_status fer_dtype_check(fer_dtype dtype, fer_error *error)
+{
+    if (fer_dtype_name(dtype) != NULL)
+        return FER_OK;
+    return fer_fail(error, FER_TYPE_ERROR, "the number %d is no dtype", (int)dtype);
 }
 
 const char *fer_dtype_name(fer_dtype dtype)

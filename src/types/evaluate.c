@@ -1,5 +1,6 @@
 /* Dims at a point: values for symbols, or dims in their place. */
 #include "types/polynomial.h"
+#include "types/substitute.h"
 
 #include <string.h>
 
@@ -158,8 +159,8 @@ static fer_status substitute(const mapping *mapping, const fer_dim *dim,
     return FER_OK;
 }
 
-fer_status fer_dim_substitute(const fer_dim *dim, const fer_substitution *substitutions,
-                              size_t num_substitutions, fer_dim **out_dim, fer_error *error)
+fer_status fer_dim_fold(const fer_dim *dim, const fer_substitution *substitutions,
+                        size_t num_substitutions, fer_dim **out_dim, fer_error *error)
 {
     *out_dim = NULL;
     fer_scratch scratch;
@@ -174,8 +175,14 @@ fer_status fer_dim_substitute(const fer_dim *dim, const fer_substitution *substi
 
 done:
     fer_scratch_end(&scratch);
-    if (status != FER_OK && status != FER_MEMORY_ERROR)
-        status =
-            fer_error_prepend(error, status, "the dim %s with its symbols replaced: ", dim->text);
     return status;
+}
+
+fer_status fer_dim_substitute(const fer_dim *dim, const fer_substitution *substitutions,
+                              size_t num_substitutions, fer_dim **out_dim, fer_error *error)
+{
+    fer_status status = fer_dim_fold(dim, substitutions, num_substitutions, out_dim, error);
+    if (status == FER_OK)
+        return FER_OK;
+    return fer_error_prepend(error, status, "the dim %s with its symbols replaced: ", dim->text);
 }

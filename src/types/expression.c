@@ -42,26 +42,19 @@ static const binary *at_operator(const parser *parser, const binary *operators)
 }
 
 /* Gives what arithmetic found a place in the text. */
-static fer_status fail_at(parser *parser, const fer_token *token, fer_status status,
-                          fer_error *found)
+static fer_status locate(parser *parser, const fer_token *token, fer_status status)
 {
-    if (status == FER_MEMORY_ERROR)
-        return fer_error_move(parser->error, found);
-    status = fer_lexer_fail(parser->lexer, token, status, parser->error, "%s",
-                            found->message == NULL ? "" : found->message);
-    fer_error_clear(found);
-    return status;
+    return fer_lexer_locate(parser->lexer, token, status, parser->error);
 }
 
 /* Replaces `left` by `left operator right`, whatever happens to `right`. */
 static fer_status apply(parser *parser, const binary *binary, const fer_token *token,
                         fer_dim **left, const fer_dim *right)
 {
-    fer_error found = FER_ERROR_INIT;
     fer_dim *result;
-    fer_status status = binary->operation(*left, right, &result, &found);
+    fer_status status = binary->operation(*left, right, &result, parser->error);
     if (status != FER_OK)
-        return fail_at(parser, token, status, &found);
+        return locate(parser, token, status);
     fer_dim_release(*left);
     *left = result;
     return FER_OK;
@@ -99,10 +92,9 @@ static fer_status parse_name(parser *parser, fer_dim **out_dim)
     FER_TRY(fer_lexer_expect_name(parser->lexer, "a name", &name, parser->error));
     fer_namespace space =
         parser->resolver == NULL ? FER_NAMESPACE_CALLER : parser->resolver(parser->context, name);
-    fer_error found = FER_ERROR_INIT;
-    fer_status status = fer_dim_symbol(space, name, out_dim, &found);
+    fer_status status = fer_dim_symbol(space, name, out_dim, parser->error);
     free(name);
-    return status == FER_OK ? FER_OK : fail_at(parser, &token, status, &found);
+    return locate(parser, &token, status);
 }
 
 static fer_status parse_parentheses(parser *parser, fer_dim **out_dim)
@@ -151,10 +143,9 @@ static fer_status parse_unary(parser *parser, fer_dim **out_dim)
     if ((num_minus - is_literal) % 2 == 0)
         return FER_OK;
     fer_dim *dim = *out_dim;
-    fer_error found = FER_ERROR_INIT;
-    fer_status status = fer_dim_negate(dim, out_dim, &found);
+    fer_status status = fer_dim_negate(dim, out_dim, parser->error);
     fer_dim_release(dim);
-    return status == FER_OK ? FER_OK : fail_at(parser, &token, status, &found);
+    return locate(parser, &token, status);
 }
 
 /* `n - 9223372036854775808`: here too a minus and a literal are one constant, when the literal

@@ -7,12 +7,11 @@
 #ifndef FERRULE_TYPES_POLYNOMIAL_H
 #define FERRULE_TYPES_POLYNOMIAL_H
 
+#include "base/arithmetic.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "types/form.h"
 #include "types/scratch.h"
-
-__extension__ typedef __int128 fer_int128;
 
 /* A fer_term with a wide coefficient. */
 typedef struct fer_wide_term {

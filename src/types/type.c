@@ -1,6 +1,8 @@
 /* Tensor types, and their text. */
 #include "base/arithmetic.h"
 #include "base/text.h"
+#include "types/device.h"
+#include "types/dtype.h"
 #include "types/expression.h"
 #include "types/form.h"
 
@@ -28,6 +30,8 @@ static fer_status judge_dim(const fer_dim *dim, size_t axis, fer_error *error)
                                "are reserved",
                                axis, fer_dim_text(dim), name);
     }
+    place.expected = "0 or more";
+    place.actual = fer_dim_text(dim);
     if (fer_dim_is_static(dim) && dim->num_terms > 0 && dim->terms[0].coefficient < 0)
         return fer_fail_at(error, FER_VALUE_ERROR, &place,
                            "axis %zu is %s; a dim of a tensor is not negative", axis,
@@ -69,15 +73,11 @@ static fer_status make_text(fer_type *type, fer_error *error)
 
 static fer_status judge_head(fer_dtype dtype, size_t rank, fer_device device, fer_error *error)
 {
-    if (fer_dtype_name(dtype) == NULL)
-        return fer_fail(error, FER_TYPE_ERROR, "%d is no dtype", (int)dtype);
+    FER_TRY(fer_dtype_check(dtype, error));
     if (rank > FER_MAX_RANK)
         return fer_fail(error, FER_VALUE_ERROR, "a type of rank %zu; the highest is %d", rank,
                         FER_MAX_RANK);
-    if (device.id < 0 || device.id >= fer_device_count())
-        return fer_fail(error, FER_VALUE_ERROR, "there is no device %d; devices are 0 to %d",
-                        (int)device.id, fer_device_count() - 1);
-    return FER_OK;
+    return fer_device_check(device, error);
 }
 
 fer_status fer_type_create(fer_dtype dtype, size_t rank, const fer_dim *const *dims,

@@ -6,14 +6,9 @@ static fer_status parse_dtype(fer_lexer *lexer, fer_dtype *out_dtype, fer_error 
     if (lexer->token.kind != FER_TOKEN_NAME)
         return fer_lexer_unexpected(lexer, "a dtype", error);
     const fer_token token = lexer->token;
-    fer_error found = FER_ERROR_INIT;
-    fer_status status = fer_dtype_parse(token.start, token.length, out_dtype, &found);
+    fer_status status = fer_dtype_parse(token.start, token.length, out_dtype, error);
     fer_lexer_advance(lexer);
-    if (status == FER_OK || status == FER_MEMORY_ERROR)
-        return status == FER_OK ? FER_OK : fer_error_move(error, &found);
-    status = fer_lexer_fail(lexer, &token, status, error, "%s", found.message);
-    fer_error_clear(&found);
-    return status;
+    return fer_lexer_locate(lexer, &token, status, error);
 }
 
 static fer_status parse_dim(fer_lexer *lexer, size_t rank, fer_dim **out_dim, fer_error *error)
@@ -48,19 +43,14 @@ fer_status fer_type_parse_tokens(fer_lexer *lexer, fer_type **out_type, fer_erro
     fer_dim *dims[FER_MAX_RANK + 1];
     size_t rank = 0;
     fer_dtype dtype;
-    fer_error found = FER_ERROR_INIT;
     fer_status status;
     FER_TRY_DONE(parse_dtype(lexer, &dtype, error));
     FER_TRY_DONE(parse_dims(lexer, dims, &rank, error));
     status = fer_type_create(dtype, rank, (const fer_dim *const *)dims, (fer_device){0}, out_type,
-                             &found);
-    if (status == FER_MEMORY_ERROR)
-        fer_error_move(error, &found);
-    else if (status != FER_OK)
-        status = fer_lexer_fail(lexer, &start, status, error, "%s", found.message);
+                             error);
+    status = fer_lexer_locate(lexer, &start, status, error);
 
 done:
-    fer_error_clear(&found);
     for (size_t i = 0; i < rank; i++)
         fer_dim_release(dims[i]);
     return status;

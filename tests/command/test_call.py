@@ -102,7 +102,13 @@ class Call(CommandTest):
     def test_wrong_outputs(self):
         x = write_npy(self.folder / "x.npy", "<i4", (1,), [1])
         arguments = ["shift", f"x={x}", "up=2"]
-        self.call_fails("VALUE", *arguments, "-o", "mor=a.npy", words=["'mor'", "'more'"])
+        self.call_fails("VALUE", *arguments, "-o", "mor=a.npy",
+                        words=["'mor'", "but 'more', 'less'; did you mean 'more'?"])
+        self.call_fails("VALUE", *arguments, "-o", "up=a.npy",
+                        words=["shift: no result is called 'up', but 'more', 'less'\n"])
+        picture = write_npy(self.folder / "f.npy", "<f4", (1, 2, 1), [1, 2])
+        self.call_fails("VALUE", "downsample", f"x={picture}", "-o", "y=a.npy",
+                        words=["no result is called 'y'", "no names"])
         self.call_fails("VALUE", *arguments, "-o", "more=a.npy", "-o", "more=b.npy", words=["'more'"])
         self.call_fails("VALUE", *arguments, *["-o", "a.npy"] * 3, words=["2 results", "3 outputs"])
         self.call_fails("VALUE", *arguments, "-o", "a.txt", words=["'a.txt'", ".npy", ".png"])
@@ -153,6 +159,14 @@ class Call(CommandTest):
         self.call_fails("VALUE", "shift", f"x={x}", "up=true", words=["up"])
         self.call_fails("VALUE", "shift", f"x={x}", "up=x.txt", words=["'up'", "'x.txt'"])
         self.call_fails("OVERFLOW", "shift", f"x={x}", "up=99999999999999999999", words=["'up'"])
+        self.call_fails("OVERFLOW", "shift", f"x={x}", "up=1e999", words=["'up'", "1e999"])
+        self.call_fails("VALUE", "shift", f"x={x}", "up=18446744073709551615", words=["'up'", "exact"])
+        self.call_fails("VALUE", "shift", f"x={x}", "up=-", words=["'up'", "neither"])
+        self.write("package/same.c", "#include <ferrule/kernel.h>\n"
+                   "MAP(same, u64, IN(u64, z)) { return z; }\n")
+        out = self.succeeds("call", "--package", self.package, "same(z: u64[]) -> u64[]",
+                            "z=18446744073709551615")
+        self.assertEqual(dense(out), "u64[]18446744073709551615")
         self.call_fails("TYPE", "shift", "x=1", "up=1", words=["'x'"])
 
     def test_names_of_operands(self):

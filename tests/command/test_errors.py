@@ -9,7 +9,7 @@ import os
 import re
 import subprocess
 
-from support import COMMAND, SOURCE, CommandTest, main, write_npy, write_png
+from support import COMMAND, SOURCE, CommandTest, main, write_png
 
 DOCS = SOURCE / "docs"
 PAGES = {"errors.md", "signatures.md", "tutorial.md"}
@@ -84,10 +84,9 @@ class Documents(CommandTest):
         program = [text for text in blocks if text.startswith("use ")][0]
         self.write("kernels/downsample.c", kernel)
         self.write("thumbnail.fer", program)
-        write_npy(self.folder / "array.npy", "<f4", (2, 8, 3), range(48))
-        write_png(self.folder / "photo.png", 3, 8, 3, range(72))
+        write_png(self.folder / "coffee.png", 3, 8, 3, range(72))
         self.run_page("tutorial.md")
-        self.assertTrue((self.folder / "half.npy").exists())
+        self.assertTrue((self.folder / "half.png").exists())
         self.assertTrue((self.folder / "quarter.png").exists())
 
     def test_no_other_page_has_examples(self):

@@ -61,17 +61,18 @@ class Run(CommandTest):
         self.assertRegex(second.err, r"ms: 0 kernels compiled, [1-9]\d* found in the cache")
 
     def test_wrong_inputs(self):
-        self.run_fails("TYPE", f"x={self.x}", words=["twice", "'factor'", "missing"])
+        self.run_fails("TYPE", f"x={self.x}", words=["graph 'twice': input 'factor' is missing"])
         self.run_fails("TYPE", f"x={self.x}", "factr=1", words=["'factr'", "'factor'"])
         self.run_fails("TYPE", f"x={self.x}", f"x={self.x}", "factor=1", words=["'x'", "twice"])
-        self.run_fails("TYPE", "x=1", "factor=1", words=["'x'", "rank 2"])
+        self.run_fails("TYPE", "x=1", "factor=1", words=["graph 'twice': ", "'x'", "rank 2", ".npy"])
         self.run_fails("VALUE", f"x={self.x}", "factor=true", words=["'factor'"])
         flat = write_npy(self.folder / "flat.npy", "<f4", (2,), [1, 2])
         self.run_fails("VALUE", f"x={flat}", "factor=1", words=["twice", "x"])
 
     def test_wrong_outputs(self):
         inputs = [f"x={self.x}", "factor=1"]
-        self.run_fails("VALUE", *inputs, "-o", "totl=a.npy", words=["'totl'", "'total'"])
+        self.run_fails("VALUE", *inputs, "-o", "totl=a.npy",
+                       words=["graph 'twice': no result is called 'totl'", "'doubled', 'total'"])
         self.run_fails("VALUE", *inputs, "-o", "a.jpg", words=["'a.jpg'"])
         self.run_fails("VALUE", *inputs, *["-o", "a.npy"] * 3, words=["2 results", "3 outputs"])
 

@@ -68,6 +68,18 @@ class Usage(CommandTest):
     def test_a_faulty_type_is_named(self):
         self.fails("VALUE", "infer", "f(x: f32[n]) -> f32[n]", "f32[", words=["'f32['", "column"])
 
+    def test_a_name_alone_is_no_declaration(self):
+        self.fails("VALUE", "check", "downsample", words=["downsample: ", "--package"])
+        self.fails("VALUE", "infer", "downsample", "f32[2]", words=["downsample: ", "ferrule list"])
+
+    def test_a_faulty_environment(self):
+        for text in ("two", "0", "17"):
+            self.fails("VALUE", "dim", "n", words=["FERRULE_HOST_DEVICES", f"'{text}'", "1 to 16"],
+                       env={**os.environ, "FERRULE_HOST_DEVICES": text})
+        for text in ("", "2"):
+            self.succeeds("dim", "n", env={**os.environ, "FERRULE_HOST_DEVICES": text})
+        self.assertEqual(run("--version", env={"FERRULE_HOST_DEVICES": "two"}).code, 0)
+
     def test_a_full_disk_shows(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("there is no /dev/full")

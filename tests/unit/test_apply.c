@@ -17,6 +17,12 @@ static fer_argument whole(int64_t number)
                           .as.number = {.kind = FER_NUMBER_INT, .value.as_int = number}};
 }
 
+static fer_argument natural(uint64_t number)
+{
+    return (fer_argument){.kind = FER_ARGUMENT_NUMBER,
+                          .as.number = {.kind = FER_NUMBER_UINT, .value.as_uint = number}};
+}
+
 static fer_argument real(double number)
 {
     return (fer_argument){.kind = FER_ARGUMENT_NUMBER,
@@ -91,7 +97,12 @@ static void keywords_bind_by_operand_name(void **state)
     ASSERT_FAILS(
         &error, FER_TYPE_ERROR,
         fer_apply(scale, (fer_argument[]){tensor(x), whole(1), whole(2)}, 3, &result, 1, &error),
-        "scale", "2 operands");
+        "scale: expected 2 operands, got 3");
+    assert_int_equal(fer_apply(scale, (fer_argument[]){tensor(x)}, 1, &result, 1, &error),
+                     FER_TYPE_ERROR);
+    assert_string_equal(error.expected, "2");
+    assert_string_equal(error.actual, "1");
+    fer_error_clear(&error);
     ASSERT_FAILS(&error, FER_TYPE_ERROR,
                  fer_apply(scale, (fer_argument[]){tensor(x), whole(1)}, 2, &result, 0, &error),
                  "scale", "1 result");
@@ -142,6 +153,16 @@ static void a_number_takes_the_operands_dtype(void **state)
                  "256");
     ASSERT_FAILS(&error, FER_VALUE_ERROR,
                  apply_two(scale, tensor(bytes), truth(true), &result, &error), "scale", "'by'");
+    ASSERT_OK(&error, apply_two(scale, tensor(bytes), natural(2), &result, &error));
+    assert_int_equal(((const uint8_t *)fer_tensor_const_data(result.as.tensor))[1], 8);
+    fer_tensor_release(result.as.tensor);
+    assert_int_equal(apply_two(scale, tensor(bytes), natural(UINT64_MAX), &result, &error),
+                     FER_VALUE_ERROR);
+    assert_string_equal(error.op, "scale");
+    assert_string_equal(error.operand, "by");
+    assert_string_equal(error.expected, "0 to 255");
+    assert_string_equal(error.actual, "18446744073709551615");
+    fer_error_clear(&error);
 
     fer_tensor *x = FLOATS(1, 2);
     ASSERT_OK(&error, apply_two(choose, tensor(x), truth(true), &result, &error));
@@ -158,6 +179,21 @@ static void a_number_takes_the_operands_dtype(void **state)
     fer_tensor_release(bytes);
     fer_op_release(scale);
     fer_op_release(choose);
+}
+
+static void a_number_may_need_all_bits_of_u64(void **state)
+{
+    (void)state;
+    fer_error error = FER_ERROR_INIT;
+    fer_op *scale = declare_op("scale<T>(x: T[*s], by: T[]) -> T[*s]");
+    fer_tensor *one = NULL;
+    ASSERT_OK(&error, fer_tensor_ones(FER_U64, 0, NULL, (fer_device){0}, &one, &error));
+    fer_argument result;
+    ASSERT_OK(&error, apply_two(scale, tensor(one), natural(UINT64_MAX), &result, &error));
+    assert_true(*(const uint64_t *)fer_tensor_const_data(result.as.tensor) == UINT64_MAX);
+    fer_tensor_release(result.as.tensor);
+    fer_tensor_release(one);
+    fer_op_release(scale);
 }
 
 static void numbers_alone_name_no_dtype(void **state)
@@ -249,6 +285,7 @@ int main(void)
         cmocka_unit_test(keywords_bind_by_operand_name),
         cmocka_unit_test(what_is_no_tensor_is_named),
         cmocka_unit_test(a_number_takes_the_operands_dtype),
+        cmocka_unit_test(a_number_may_need_all_bits_of_u64),
         cmocka_unit_test(numbers_alone_name_no_dtype),
         cmocka_unit_test(values_are_staged_and_numbers_are_constants),
         cmocka_unit_test(a_mix_is_refused_and_listed),

@@ -76,6 +76,43 @@ static void test_what_is_no_dtype(void **state)
     free(text);
 }
 
+static void assert_meant(const char *text, const char *expected)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_dtype dtype;
+    char words[64];
+    snprintf(words, sizeof words, "unknown dtype '%s'; did you mean '%s'?", text, expected);
+    ASSERT_FAILS(&error, FER_TYPE_ERROR, fer_dtype_parse(text, strlen(text), &dtype, &error),
+                 words);
+}
+
+static void test_names_of_other_languages(void **state)
+{
+    (void)state;
+    static const char *const ROWS[][2] = {
+        {"int", "i64"},      {"long", "i64"},        {"float", "f32"},    {"double", "f64"},
+        {"half", "f16"},     {"char", "i8"},         {"unsigned", "u32"}, {"size_t", "u64"},
+        {"boolean", "bool"}, {"F32", "f32"},         {"Float64", "f64"},  {"DOUBLE", "f64"},
+        {"int32_t", "i32"},  {"uint8_t", "u8"},      {"fp32", "f32"},     {"float8", "f8e4m3fn"},
+        {"bfloat", "bf16"},  {"f8e4m3", "f8e4m3fn"},
+    };
+    for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+        assert_meant(ROWS[i][0], ROWS[i][1]);
+}
+
+static void test_what_is_nothing_like_a_dtype_lists_them(void **state)
+{
+    (void)state;
+    fer_error error = FER_ERROR_INIT;
+    fer_dtype dtype;
+    static const char *const NAMES[] = {"T", "number", "complex64", "string"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        ASSERT_FAILS(&error, FER_TYPE_ERROR,
+                     fer_dtype_parse(NAMES[i], strlen(NAMES[i]), &dtype, &error), NAMES[i],
+                     "; the dtypes are bool, i8, i16, i32, i64, u8, u16, u32, u64, f16, bf16, f32, "
+                     "f64, f8e4m3fn and f8e5m2");
+}
+
 static void test_names_need_no_terminator(void **state)
 {
     (void)state;
@@ -149,6 +186,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_dtype),
         cmocka_unit_test(test_what_is_no_dtype),
+        cmocka_unit_test(test_names_of_other_languages),
+        cmocka_unit_test(test_what_is_nothing_like_a_dtype_lists_them),
         cmocka_unit_test(test_names_need_no_terminator),
         cmocka_unit_test(test_dlpack_types_without_a_dtype),
         cmocka_unit_test(test_classes),

@@ -158,14 +158,15 @@ static void test_counts_and_ranks(void **state)
 {
     (void)state;
     check_refuses("f(x: f32[n]) -> f32[n]", "f32[1]; f32[2]", FER_TYPE_ERROR,
-                  "f: takes 1 operand, but 2 came");
+                  "f: expected 1 operand, got 2");
     check_refuses("f(x: f32[n], y: f32[n]) -> f32[n]", "f32[1]", FER_TYPE_ERROR,
-                  "f: takes 2 operands, but 1 came");
+                  "f: expected 2 operands, got 1");
     check_refuses("f(x: f32[n], y: f32[a, b]) -> f32[n]", "f32[1]; f32[2]", FER_VALUE_ERROR,
                   "f: operand 'y' has rank 1, but rank 2 is declared");
     check_refuses("f(x: f32[a, *s, b]) -> f32[]", "f32[2]", FER_VALUE_ERROR,
                   "f: operand 'x' has rank 1, but rank 2 or more is declared");
     check_members("f(x: f32[a, b]) -> f32[]", "f32[2]", "x", -1, "2", "1");
+    check_members("f(x: f32[n]) -> f32[n]", "f32[1]; f32[2]", "", -1, "1", "2");
 
     fer_signature *signature;
     ASSERT_OK(&error, fer_signature_parse("f(x: f32[n]) -> f32[n]", &signature, &error));
@@ -307,6 +308,8 @@ static void test_conditions(void **state)
                  "u8[k]");
     check_refuses("f(x: u8[n], y: u8[m]) -> u8[n] where n < m", "u8[k + 1]; u8[k]", FER_VALUE_ERROR,
                   "f: condition 'n < m' is false with n = k + 1, m = k");
+    check_members("f(x: u8[n], y: u8[m]) -> u8[n] where n  <  m", "u8[4]; u8[3]", "", -1, "n < m",
+                  "n = 4, m = 3");
     inference zero = infer("f(x: u8[n], y: u8[m]) -> u8[n] where n % m == 0", "u8[4]; u8[0]");
     assert_int_equal(zero.status, FER_ZERO_DIVISION_ERROR);
     assert_non_null(strstr(error.message, "f: condition 'n % m == 0' with n = 4, m = 0: "));
@@ -336,19 +339,29 @@ static void test_results(void **state)
 {
     (void)state;
     check_refuses("conv(x: f32[n], k: f32[m]) -> f32[n - m + 1]", "f32[3]; f32[5]", FER_VALUE_ERROR,
-                  "conv: result dim 'n - m + 1' is -1 with n = 3, m = 5");
+                  "conv: result 0 axis 0 ('n - m + 1') is -1 with n = 3, m = 5; a dim is not "
+                  "negative");
+    check_members("f(x: f32[n], k: f32[m]) -> f32[n - m + 1]", "f32[3]; f32[5]", "", 0, "0 or more",
+                  "-1");
+    /* Axes are those of the type, where a run stands for its dims. */
+    check_refuses("f(x: f32[*s, n]) -> (f32[*s], y: f32[*s, n - 3])", "f32[5, 6, 2]",
+                  FER_VALUE_ERROR,
+                  "f: result 'y' axis 2 ('n - 3') is -1 with n = 2; a dim is not negative");
     check_refuses("f<g: int = 2>(x: f32[n]) -> (f32[n], y: f32[n // g - 3])", "f32[4]",
-                  FER_VALUE_ERROR, "f: result dim 'n // g - 3' is -1 with n = 4, g = 2");
+                  FER_VALUE_ERROR,
+                  "f: result 'y' axis 0 ('n // g - 3') is -1 with n = 4, g = 2; a dim is not "
+                  "negative");
     check_infers("f(x: f32[n], k: f32[m]) -> f32[n - m + 1]", "f32[a]; f32[5]", "f32[a - 4]");
     check_infers("f(x: f32[n]) -> f32[n - 4]", "f32[4]", "f32[0]");
     check_infers("mask<T>(x: T[n]) -> (T[kept], i64[kept_2, n])", "f32[8]", "f32[?]; i64[?, 8]");
     check_infers("f(x: f32[n]) -> ()  effect", "f32[8]", "");
     check_infers("f(x: f32[n]) -> f32[]", "f32[8]", "f32[]");
-    inference made = infer("f(x: f32[n], y: f32[m]) -> f32[n // m]", "f32[8]; f32[0]");
-    assert_int_equal(made.status, FER_ZERO_DIVISION_ERROR);
-    assert_non_null(strstr(error.message, "f: result 0 axis 0 ('n // m') with n = 8, m = 0: "));
-    forget(&made);
-    made = infer("f(x: u8[n]) -> u8[n * 4611686018427387904]", "u8[4]");
+    check_refuses("f(x: f32[n], y: f32[m]) -> f32[n // m]", "f32[8]; f32[0]",
+                  FER_ZERO_DIVISION_ERROR,
+                  "f: result 0 axis 0 ('n // m') with n = 8, m = 0: division by zero");
+    check_refuses("f(x: f32[*s, m]) -> f32[*s, 2 // m]", "f32[0]", FER_ZERO_DIVISION_ERROR,
+                  "f: result 0 axis 0 ('2 // m') with m = 0: division by zero");
+    inference made = infer("f(x: u8[n]) -> u8[n * 4611686018427387904]", "u8[4]");
     assert_int_equal(made.status, FER_OVERFLOW_ERROR);
     assert_non_null(strstr(error.message, "f: result 0 axis 0"));
     assert_non_null(strstr(error.message, "n = 4"));
@@ -363,10 +376,10 @@ static void test_results(void **state)
 static void test_incomplete(void **state)
 {
     (void)state;
-    check_refuses("f<g: int, k: int = 2, h: str>(x: f32[n]) -> f32[n // g]", "f32[8]",
-                  FER_VALUE_ERROR,
-                  "f: parameters 'g', 'h' have no value; give it at declaration, or subscript the "
-                  "op: f<g = ...> in a program, f[{\"g\": ...}] in Python");
+    check_refuses(
+        "f<g: int, k: int = 2, h: str>(x: f32[n]) -> f32[n // g]", "f32[8]", FER_VALUE_ERROR,
+        "f: parameters 'g', 'h' have no value; give them at declaration, or subscript the "
+        "op: f<g = ...> in a program, f[{\"g\": ...}] in Python");
     check_refuses("f<to: dtype>(x: f32[n]) -> to[n]", "f32[8]", FER_VALUE_ERROR,
                   "f: parameter 'to' has no value; give it at declaration, or subscript the op: "
                   "f<to = ...> in a program, f[{\"to\": ...}] in Python");
@@ -390,6 +403,11 @@ static void test_devices(void **state)
         &error, FER_VALUE_ERROR, fer_signature_infer(signature, mixed, 2, &result, 1, &error),
         "f: operand 'y' is on device 1, but operand 'x' is on device 0; insert an explicit "
         "transfer");
+    assert_int_equal(fer_signature_infer(signature, mixed, 2, &result, 1, &error), FER_VALUE_ERROR);
+    assert_string_equal(error.operand, "y");
+    assert_string_equal(error.expected, "0");
+    assert_string_equal(error.actual, "1");
+    fer_error_clear(&error);
     const fer_type *second[] = {types[1], types[1]};
     ASSERT_OK(&error, fer_signature_infer(signature, second, 2, &result, 1, &error));
     assert_int_equal(fer_type_device(result).id, 1);

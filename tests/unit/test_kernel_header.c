@@ -62,6 +62,16 @@ static void test_mistakes_are_told(void **state)
     }
 }
 
+/* Only code that is generated shows it. */
+static void test_an_axis_outside_the_view_does_not_compile(void **state)
+{
+    (void)state;
+    const char *const words = "DIM needs an axis of the view";
+    assert_refused(compiler(), FLAGS("-c", "-o/dev/null", "-O2"), FLAGS("refused/axis.c"), words);
+    if (is_installed("clang"))
+        assert_refused("clang", FLAGS("-c", "-o/dev/null", "-O2"), FLAGS("refused/axis.c"), words);
+}
+
 static void test_names_hurt_nobody(void **state)
 {
     (void)state;
@@ -277,6 +287,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_files_compile_without_a_warning),
         cmocka_unit_test(test_mistakes_are_told),
+        cmocka_unit_test(test_an_axis_outside_the_view_does_not_compile),
         cmocka_unit_test(test_names_hurt_nobody),
         cmocka_unit_test(test_defaults_stand_when_nothing_is_given),
         cmocka_unit_test(test_given_values_replace_the_defaults),

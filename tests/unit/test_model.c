@@ -193,6 +193,41 @@ static fer_tensor *make_zeros(fer_dtype dtype, size_t rank, int64_t first, int64
     return tensor;
 }
 
+/* A refused run: the message whole, and what was wanted and came. */
+static void check_refusal(fer_model *model, fer_tensor *const *inputs, size_t num_inputs,
+                          size_t num_outputs, const char *message, const char *expected,
+                          const char *actual)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_tensor *outputs[2];
+    assert_int_not_equal(fer_model_run(model, inputs, num_inputs, outputs, num_outputs, &error),
+                         FER_OK);
+    assert_string_equal(error.message, message);
+    assert_string_equal(error.expected, expected);
+    assert_string_equal(error.actual, actual);
+    fer_error_clear(&error);
+}
+
+static void refusals_say_what_was_wanted(void **state)
+{
+    (void)state;
+    fer_model *model = make_model("graph g(x: f32[n, 4]) -> f32[n, 4] { z = twice(x) return z }");
+    fer_tensor *inputs[] = {make_zeros(FER_F32, 2, 3, 4), make_zeros(FER_F64, 2, 3, 4)};
+    check_refusal(model, inputs, 2, 1, "graph 'g': expected 1 input, got 2", "1", "2");
+    check_refusal(model, inputs, 1, 2, "graph 'g': expected room for 1 output, got 2", "1", "2");
+    check_refusal(model, &inputs[1], 1, 1,
+                  "graph 'g': input 'x' has dtype f64, but the graph takes dtype f32", "f32",
+                  "f64");
+    fer_tensor *flat = FLOATS(1, 2);
+    check_refusal(model, &flat, 1, 1,
+                  "graph 'g': input 'x' has rank 1, but the graph takes rank 2, f32[n, 4]", "2",
+                  "1");
+    fer_tensor_release(flat);
+    fer_tensor_release(inputs[0]);
+    fer_tensor_release(inputs[1]);
+    fer_model_release(model);
+}
+
 static void inputs_are_checked_before_anything_runs(void **state)
 {
     (void)state;
@@ -425,6 +460,7 @@ int main(void)
         cmocka_unit_test(several_results_and_numbers),
         cmocka_unit_test(several_dtypes_in_one_graph),
         cmocka_unit_test(the_staged_graph_gives_what_calls_give),
+        cmocka_unit_test(refusals_say_what_was_wanted),
         cmocka_unit_test(inputs_are_checked_before_anything_runs),
         cmocka_unit_test(a_run_after_a_refused_one_is_whole),
         cmocka_unit_test(sizes_are_decided_before_anything_runs),

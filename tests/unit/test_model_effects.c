@@ -99,6 +99,24 @@ static void inout_on_an_input_changes_the_callers_tensor(void **state)
     fer_model_release(model);
 }
 
+static void without_elements_nothing_overlaps(void **state)
+{
+    (void)state;
+    fer_error error = FER_ERROR_INIT;
+    fer_model *model = make_model("graph step(total: f32[n], x: f32[n], other: f32[m]) -> () {\n"
+                                  "  accumulate(total, x) return }");
+    float numbers[] = {1, 2, 3};
+    fer_tensor *inputs[3];
+    for (int64_t i = 0; i < 3; i++)
+        ASSERT_OK(&error, fer_tensor_borrow(FER_F32, 1, &(int64_t){i < 2 ? 0 : 3},
+                                            i < 2 ? numbers + 1 : numbers, false, (fer_device){0},
+                                            NULL, NULL, &inputs[i], &error));
+    run(model, inputs, 3, NULL, 0);
+    for (size_t i = 0; i < 3; i++)
+        fer_tensor_release(inputs[i]);
+    fer_model_release(model);
+}
+
 static void inout_on_a_constant_starts_anew_in_each_run(void **state)
 {
     (void)state;
@@ -121,6 +139,7 @@ int main(void)
         cmocka_unit_test(a_pure_op_that_nothing_uses_does_not_run),
         cmocka_unit_test(inout_changes_a_value_in_its_place),
         cmocka_unit_test(inout_on_an_input_changes_the_callers_tensor),
+        cmocka_unit_test(without_elements_nothing_overlaps),
         cmocka_unit_test(inout_on_a_constant_starts_anew_in_each_run),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

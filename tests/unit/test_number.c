@@ -11,6 +11,11 @@ static fer_number of_int(int64_t value)
     return (fer_number){.kind = FER_NUMBER_INT, .value.as_int = value};
 }
 
+static fer_number of_uint(uint64_t value)
+{
+    return (fer_number){.kind = FER_NUMBER_UINT, .value.as_uint = value};
+}
+
 static fer_number of_float(double value)
 {
     return (fer_number){.kind = FER_NUMBER_FLOAT, .value.as_float = value};
@@ -76,6 +81,132 @@ static void test_ints_to_integer_dtypes(void **state)
     check_stored(of_int(INT64_MAX), FER_I64, &(int64_t){INT64_MAX});
     check_stored(of_int(INT64_MAX), FER_U64, &(int64_t){INT64_MAX});
     check_refused(of_int(300), FER_U8, "300 does not fit u8, which holds 0 to 255");
+}
+
+/* The same numbers, whichever way they are given. */
+static void test_unsigned_integers(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < NUM_LIMITS; i++) {
+        fer_dtype dtype = LIMITS[i].dtype;
+        check_stored(of_uint(77), dtype, &(uint64_t){77});
+        check_stored(of_uint(LIMITS[i].max), dtype, &LIMITS[i].max);
+        if (LIMITS[i].max < UINT64_MAX)
+            check_refused(of_uint(LIMITS[i].max + 1), dtype, "does not fit");
+    }
+    check_stored(of_uint(UINT64_MAX), FER_U64, &(uint64_t){UINT64_MAX});
+    check_refused(of_uint(UINT64_MAX), FER_I64,
+                  "18446744073709551615 does not fit i64, which holds -9223372036854775808 to "
+                  "9223372036854775807");
+    check_stored(of_uint(UINT64_C(1) << 63), FER_F64, &(double){0x1p63});
+    check_stored(of_uint(0xfffffffffffff800), FER_F64, &(double){0x1.fffffffffffffp63});
+    check_refused(of_uint(UINT64_MAX), FER_F64,
+                  "18446744073709551615 has no exact f64; write 18446744073709551615.0");
+    check_refused(of_uint((UINT64_C(1) << 53) + 1), FER_F64, "9007199254740993 has no exact f64");
+    check_stored(of_uint(UINT64_C(1) << 63), FER_BF16, &(uint16_t){0x5f00});
+    check_refused(of_uint(UINT64_C(1) << 63), FER_F16, "9223372036854775808 is too large for f16");
+    check_refused(of_uint(1), FER_BOOL, "1 is a number, but bool takes true or false");
+}
+
+static fer_status parse(const char *text, fer_number *out_number, fer_error *error)
+{
+    fer_lexer lexer;
+    fer_lexer_start(&lexer, text, NULL, false);
+    FER_TRY(fer_number_parse(&lexer, out_number, error));
+    assert_int_equal(lexer.token.kind, FER_TOKEN_END);
+    return FER_OK;
+}
+
+static fer_number parse_good(const char *text)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_number number;
+    ASSERT_OK(&error, parse(text, &number, &error));
+    return number;
+}
+
+static void test_numbers_from_text(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *text;
+        fer_number_kind kind;
+    } KINDS[] = {
+        {"0", FER_NUMBER_INT},
+        {"-3", FER_NUMBER_INT},
+        {"9223372036854775807", FER_NUMBER_INT},
+        {"-9223372036854775808", FER_NUMBER_INT},
+        {"9223372036854775808", FER_NUMBER_UINT},
+        {"18446744073709551615", FER_NUMBER_UINT},
+        {"2.5", FER_NUMBER_FLOAT},
+        {"-1e+300", FER_NUMBER_FLOAT},
+        {"inf", FER_NUMBER_FLOAT},
+        {"-inf", FER_NUMBER_FLOAT},
+        {"nan", FER_NUMBER_FLOAT},
+        {"true", FER_NUMBER_BOOL},
+        {"false", FER_NUMBER_BOOL},
+    };
+    for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++) {
+        fer_number number = parse_good(KINDS[i].text);
+        char text[FER_NUMBER_TEXT];
+        assert_int_equal(number.kind, KINDS[i].kind);
+        assert_string_equal(fer_number_text(number, text), KINDS[i].text);
+    }
+    assert_true(parse_good("0x1p-3").value.as_float == 0.125);
+    assert_true(signbit(parse_good("-0.0").value.as_float));
+    assert_true(signbit(parse_good("-nan").value.as_float));
+    assert_true(parse_good("- 4").value.as_int == -4);
+}
+
+static void test_what_is_no_number(void **state)
+{
+    (void)state;
+    fer_error error = FER_ERROR_INIT;
+    fer_number number;
+    static const char *const LARGE[] = {"18446744073709551616", "-9223372036854775809",
+                                        "99999999999999999999999999999999999999999"};
+    for (size_t i = 0; i < sizeof LARGE / sizeof *LARGE; i++)
+        ASSERT_FAILS(&error, FER_OVERFLOW_ERROR, parse(LARGE[i], &number, &error), LARGE[i],
+                     "outside 64 bits");
+    ASSERT_FAILS(&error, FER_OVERFLOW_ERROR, parse("-1e999", &number, &error), "-1e999",
+                 "too large for a float");
+    static const char *const FAULTY[] = {"", "x", "-x", "-true", "--1", "0x10", "\"1\"", "True"};
+    for (size_t i = 0; i < sizeof FAULTY / sizeof *FAULTY; i++)
+        ASSERT_FAILS(&error, FER_VALUE_ERROR, parse(FAULTY[i], &number, &error), "a number");
+}
+
+/* What was wanted and what came, beside the message. */
+static void test_refusals_fill_the_members(void **state)
+{
+    (void)state;
+    static const struct {
+        fer_number number;
+        fer_dtype dtype;
+        const char *expected;
+        const char *actual;
+    } CASES[] = {
+        {{.kind = FER_NUMBER_INT, .value.as_int = 256}, FER_U8, "0 to 255", "256"},
+        {{.kind = FER_NUMBER_UINT, .value.as_uint = UINT64_MAX},
+         FER_I8,
+         "-128 to 127",
+         "18446744073709551615"},
+        {{.kind = FER_NUMBER_FLOAT, .value.as_float = 2.5}, FER_I32, "a whole number", "2.5"},
+        {{.kind = FER_NUMBER_FLOAT, .value.as_float = 1e300}, FER_F32, "f32", "1e+300"},
+        {{.kind = FER_NUMBER_INT, .value.as_int = 16777217}, FER_F32, "f32", "16777217"},
+        {{.kind = FER_NUMBER_INT, .value.as_int = 1}, FER_BOOL, "true or false", "1"},
+        {{.kind = FER_NUMBER_BOOL, .value.as_bool = true}, FER_I8, "i8", "true"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        fer_error error = FER_ERROR_INIT;
+        unsigned char bytes[8];
+        assert_int_equal(fer_number_store(CASES[i].number, CASES[i].dtype, bytes, &error),
+                         FER_VALUE_ERROR);
+        assert_string_equal(error.expected, CASES[i].expected);
+        assert_string_equal(error.actual, CASES[i].actual);
+        fer_error_clear(&error);
+        assert_int_equal(fer_number_store(CASES[i].number, CASES[i].dtype, bytes, NULL),
+                         FER_VALUE_ERROR);
+    }
 }
 
 static void test_floats_to_integer_dtypes(void **state)
@@ -176,7 +307,7 @@ static void test_bool_is_apart(void **state)
     (void)state;
     check_stored(of_bool(true), FER_BOOL, &(uint8_t){1});
     check_stored(of_bool(false), FER_BOOL, &(uint8_t){0});
-    check_refused(of_int(1), FER_BOOL, "takes true or false, not the number 1");
+    check_refused(of_int(1), FER_BOOL, "1 is a number, but bool takes true or false");
     check_refused(of_float(0), FER_BOOL, "takes true or false");
     for (fer_dtype dtype = FER_I8; dtype <= FER_F8E5M2; dtype++)
         check_refused(of_bool(true), dtype, "true goes only to bool");
@@ -278,6 +409,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ints_to_integer_dtypes),
+        cmocka_unit_test(test_unsigned_integers),
+        cmocka_unit_test(test_numbers_from_text),
+        cmocka_unit_test(test_what_is_no_number),
+        cmocka_unit_test(test_refusals_fill_the_members),
         cmocka_unit_test(test_floats_to_integer_dtypes),
         cmocka_unit_test(test_floats_round_to_float_dtypes),
         cmocka_unit_test(test_too_large_floats_are_refused),

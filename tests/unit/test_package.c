@@ -1,24 +1,11 @@
 /* Kernel packages: what is found in them, when they compile again, what an op keeps of them. */
-#include "testing.h"
+#include "testing_package.h"
 
-#include "base/path.h"
 #include <dirent.h>
 #include <fcntl.h>
-#include <ferrule/op.h>
 #include <pthread.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-static fer_error error = FER_ERROR_INIT;
-static char *folder; /* of the test that runs: everything is below it */
-
-static const char VALUE_KERNEL[] = "#include <ferrule/kernel.h>\n"
-                                   "KERNEL(value, OUT(i32, 0, y), IN(i32, 0, x))\n"
-                                   "{\n"
-                                   "    AT(y) = AT(x) + 1;\n"
-                                   "    return OK;\n"
-                                   "}\n";
 static const char INCLUDING_KERNEL[] = "#include <ferrule/kernel.h>\n"
                                        "#include \"value.h\"\n"
                                        "DTYPE_VAR(T, i32);\n"
@@ -27,51 +14,7 @@ static const char INCLUDING_KERNEL[] = "#include <ferrule/kernel.h>\n"
                                        "    AT(y) = AT(x) + VALUE;\n"
                                        "    return OK;\n"
                                        "}\n";
-static const char DECLARATION[] = "value(x: i32[]) -> i32[]";
 static const char GENERIC[] = "value<T>(x: T[]) -> T[]";
-
-/* --- Helpers ---------------------------------------------------------------------------------- */
-
-static int set_up(void **state)
-{
-    (void)state;
-    char template[] = "/tmp/ferrule-test.XXXXXX";
-    if (mkdtemp(template) == NULL)
-        return -1;
-    folder = strdup(template);
-    char cache[128];
-    snprintf(cache, sizeof cache, "%s/cache", folder);
-    setenv("FERRULE_CACHE_DIR", cache, 1);
-    unsetenv("FERRULE_CC");
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    (void)state;
-    fer_folder_remove(folder);
-    free(folder);
-    return 0;
-}
-
-/* A path below the test's folder; a few are alive at a time. */
-static const char *at(const char *name)
-{
-    static char paths[8][512];
-    static int next;
-    char *path = paths[next++ % 8];
-    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
-    return path;
-}
-
-static void write_file(const char *name, const char *text)
-{
-    char *parent = NULL;
-    ASSERT_OK(&error, fer_path_folder(at(name), &parent, &error));
-    ASSERT_OK(&error, fer_folder_make(parent, &error));
-    free(parent);
-    ASSERT_OK(&error, fer_file_write(at(name), text, strlen(text), &error));
-}
 
 /* Overwrites in place and puts the old times back: only the content tells. */
 static void edit_in_place(const char *name, const char *text)
@@ -85,42 +28,6 @@ static void edit_in_place(const char *name, const char *text)
     fclose(file);
     struct timespec times[2] = {about.st_atim, about.st_mtim};
     assert_int_equal(utimensat(AT_FDCWD, at(name), times, 0), 0);
-}
-
-static fer_op *declared(const char *signature, const char *package)
-{
-    fer_op *op = NULL;
-    ASSERT_OK(&error,
-              fer_declare(&(fer_declaration){.signature = signature, .packages = {at(package)}},
-                          &op, &error));
-    return op;
-}
-
-static double call_with(const fer_op *op, fer_dtype dtype, int64_t x)
-{
-    fer_tensor *operand = NULL;
-    fer_tensor *result = NULL;
-    fer_number number = {.kind = FER_NUMBER_INT, .value.as_int = x};
-    ASSERT_OK(&error, fer_tensor_scalar(dtype, (fer_device){0}, number, &operand, &error));
-    ASSERT_OK(&error, fer_call(op, &operand, 1, &result, 1, &error));
-    const void *data = fer_tensor_const_data(result);
-    double value = dtype == FER_I32 ? *(const int32_t *)data : *(const double *)data;
-    fer_tensor_release(operand);
-    fer_tensor_release(result);
-    return value;
-}
-
-static int value_of(const fer_op *op)
-{
-    return (int)call_with(op, FER_I32, 0);
-}
-
-static int declared_value(const char *package)
-{
-    fer_op *op = declared(DECLARATION, package);
-    int value = value_of(op);
-    fer_op_release(op);
-    return value;
 }
 
 /* --- What is compiled when -------------------------------------------------------------------- */
@@ -589,8 +496,6 @@ static void test_idle_libraries_are_bounded_and_come_back(void **state)
     assert_int_equal(value_of(held), 1000);
     fer_op_release(held);
 }
-
-#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

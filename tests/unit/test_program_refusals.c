@@ -40,8 +40,8 @@ static void faults_of_syntax_have_their_place(void **state)
     ASSERT_REFUSED(FER_VALUE_ERROR, "graph g(x: f32[n] @ 99) { return x }", "t.fer:1:21",
                    "device 99");
     ASSERT_REFUSED(FER_VALUE_ERROR,
-                   "graph g(x: f32[n]) -> f32[n] { return x } graph g() { return }", "t.fer:1:49",
-                   "'g'");
+                   "graph g(x: f32[n]) -> f32[n] { return x } graph g() { return }",
+                   "t.fer:1:49: the program has a graph 'g' already");
     ASSERT_REFUSED(FER_VALUE_ERROR, "op f(x: f32[n]) -> f32[n] op f(y: f32[n]) -> f32[n]",
                    "t.fer:1:30", "'f'");
 }
@@ -72,7 +72,7 @@ static void staging_refusals_name_place_graph_and_op(void **state)
     ASSERT_REFUSED(FER_TYPE_ERROR, ADD "graph g(x: f64[n]) { y = add(x) return y }",
                    "t.fer:2:26: graph 'g': add:", "'y'");
     ASSERT_REFUSED(FER_TYPE_ERROR, ADD "graph g(x: f64[n]) { y = add(x, x, x) return y }",
-                   "t.fer:2:26", "add", "2 operands");
+                   "t.fer:2:26: graph 'g': add: expected 2 operands, got 3");
     ASSERT_REFUSED(FER_TYPE_ERROR, ADD "graph g(x: f64[n]) { y = add(x, x = x) return y }",
                    "t.fer:2:26", "add", "'x'", "twice");
     ASSERT_REFUSED(FER_TYPE_ERROR, ADD "graph g(x: f64[n]) { y = add(x, 2) return y }",
@@ -115,12 +115,29 @@ static void declared_results_are_checked(void **state)
     fer_module_release(module); /* compared by their canonical form */
 }
 
+static void assert_refused_as(const char *program, const char *message)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_module *module = NULL;
+    assert_int_not_equal(parse_program(program, &module, &error), FER_OK);
+    assert_string_equal(error.message, message);
+    fer_error_clear(&error);
+}
+
 static void constants_are_checked(void **state)
 {
     (void)state;
 #define CONSTANT(text) "graph g() { c = constant " text " return c }"
-    ASSERT_REFUSED(FER_VALUE_ERROR, CONSTANT("f32[2, 2] [1, 2, 3]"), "t.fer:1:36", "f32[2, 2]",
-                   "4 elements", "3");
+    /* The place is that of the fault, and stands once. */
+    assert_refused_as(CONSTANT("f32[2, 2] [1, 2, 3]"),
+                      "t.fer:1:36: f32[2, 2] has 4 elements, but 3 are given");
+    assert_refused_as(CONSTANT("u8[1] [ 256]"),
+                      "t.fer:1:34: 256 does not fit u8, which holds 0 to 255");
+    assert_refused_as(CONSTANT("f32[n] [1]"),
+                      "t.fer:1:33: the dims of a constant are numbers, but its type is f32[n]");
+    assert_refused_as(CONSTANT("f32[1] [x]"),
+                      "t.fer:1:34: expected a number, true or false, found 'x'");
+    assert_refused_as(CONSTANT("f32[1] [- 1e999]"), "t.fer:1:34: - 1e999 does not fit f32");
     ASSERT_REFUSED(FER_VALUE_ERROR, CONSTANT("f32[2] [1, 2, 3]"), "2 elements", "3");
     ASSERT_REFUSED(FER_VALUE_ERROR, CONSTANT("u8[1] [256]"), "t.fer:1:33", "256", "u8");
     ASSERT_REFUSED(FER_VALUE_ERROR, CONSTANT("u8[1] [-1]"), "-1", "u8");
@@ -150,6 +167,62 @@ static void rebinds_are_checked(void **state)
                    "graph g(x: f32[4]) { y = rebind x [1,2,3,4,5,6,7,8,9] return y }", "8 dims");
 }
 
+static void a_graph_is_named_once(void **state)
+{
+    (void)state;
+    char name[128], program[512], message[512];
+    char *dim = NULL;
+    fer_error error = FER_ERROR_INIT;
+    ASSERT_OK(&error, fer_dynamic_dim_name("g", "mask", 0, "kept", &dim, &error));
+    snprintf(name, sizeof name, "%s", dim);
+    free(dim);
+    snprintf(program, sizeof program,
+             "op mask(x: f32[n]) -> f32[kept]\ngraph g(x: f32[%s]) { y = mask(x) return y }", name);
+    snprintf(message, sizeof message,
+             "t.fer:2:%zu: graph 'g': mask: the graph has a dim '%s' already, which is the name of "
+             "this op's data-dependent dim",
+             strlen("graph g(x: f32[]) { y = ") + strlen(name) + 1, name);
+    assert_refused_as(program, message);
+}
+
+static void members_say_what_was_wanted(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *program, *op, *expected, *actual;
+    } CASES[] = {
+        {RELU "graph g(x: f32[n]) { a, b = relu(x) return a }", "relu", "1", "2"},
+        {ADD "graph g(x: f32[n]) { a = add(x) return a }", "add", "2", "1"},
+        {"graph g(x: f32[n]) -> (f32[n], f32[n]) { return x }", "", "2", "1"},
+        {"graph g(x: f32[n]) -> f32[m] { return x }", "", "f32[m]", "f32[n]"},
+        {"graph g() { c = constant u8[1] [256] return c }", "", "0 to 255", "256"},
+        {"graph g(x: f32[n] @ 7) { return x }", "", "0", "7"},
+    };
+    for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+        fer_error error = FER_ERROR_INIT;
+        fer_module *module = NULL;
+        assert_int_not_equal(parse_program(CASES[i].program, &module, &error), FER_OK);
+        assert_string_equal(error.op == NULL ? "" : error.op, CASES[i].op);
+        assert_string_equal(error.expected, CASES[i].expected);
+        assert_string_equal(error.actual, CASES[i].actual);
+        fer_error_clear(&error);
+    }
+}
+
+static void numbers_at_a_call_are_checked(void **state)
+{
+    (void)state;
+#define ONE "op one(x: u64[]) -> u64[]\n"
+    fer_module *module = parse_good(ONE "graph g() { y = one(18446744073709551615) return y }");
+    const fer_node *number = fer_module_graph_at(module, 0)->nodes[0];
+    assert_true(*(const uint64_t *)fer_tensor_const_data(number->constant) == UINT64_MAX);
+    fer_module_release(module);
+    ASSERT_REFUSED(FER_OVERFLOW_ERROR, ONE "graph g() { y = one(18446744073709551616) return y }",
+                   "t.fer:2:21: 18446744073709551616 is outside 64 bits");
+    ASSERT_REFUSED(FER_VALUE_ERROR, ONE "graph g() { y = one(-1) return y }",
+                   "t.fer:2:17: graph 'g': one: operand 'x': -1 does not fit u64");
+}
+
 static void attributes_are_checked(void **state)
 {
     (void)state;
@@ -170,6 +243,9 @@ int main(void)
         cmocka_unit_test(declared_results_are_checked),
         cmocka_unit_test(constants_are_checked),
         cmocka_unit_test(rebinds_are_checked),
+        cmocka_unit_test(a_graph_is_named_once),
+        cmocka_unit_test(members_say_what_was_wanted),
+        cmocka_unit_test(numbers_at_a_call_are_checked),
         cmocka_unit_test(attributes_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

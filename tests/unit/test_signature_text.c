@@ -163,7 +163,7 @@ static void test_integer_literals(void **state)
     check_fails("f<p: int = 9223372036854775808>(x: f32[]) -> f32[]", FER_OVERFLOW_ERROR,
                 "9223372036854775808", "column 12");
     check_fails("f<p: int = -9223372036854775809>(x: f32[]) -> f32[]", FER_OVERFLOW_ERROR,
-                "-9223372036854775809", "64-bit");
+                "-9223372036854775809", "outside int64");
     check_fails("f<p: int = 0x10>(x: f32[]) -> f32[]", FER_VALUE_ERROR, "decimal", "column 12");
     check_fails("f<p: int = --1>(x: f32[]) -> f32[]", FER_VALUE_ERROR, "number", "column 13");
     check_fails("f<p: int = >(x: f32[]) -> f32[]", FER_VALUE_ERROR, "value", "column 12");
@@ -219,6 +219,9 @@ static void test_hints(void **state)
                 "column 36");
     check_fails("f(x: f32[n]) -> f32[n] where n > 1 && n < 5", FER_VALUE_ERROR, "','", "column 36");
     check_fails("f(x: f32[n]) -> f32[n] where n > 1 or n < 5", FER_VALUE_ERROR, "','", "column 36");
+    check_fails("f(x: f32[n]) -> f32[n] where n > 1 || n < 5", FER_VALUE_ERROR, "','", "column 36");
+    check_fails("f(x: f32[n]) -> f32[n] where n || n", FER_VALUE_ERROR, "','", "column 32");
+    check_fails("f(x: f32[n | m]) -> f32[n]", FER_VALUE_ERROR, "expected ',' or ']'", "column 12");
     check_fails("f(x: f32[n]) -> f32[n] where n = 1", FER_VALUE_ERROR, "'=='", "column 32");
     check_fails("f(x: f32[n]) -> f32[n] where n > 1 effect", FER_VALUE_ERROR, "before 'where'",
                 "column 36");
@@ -241,7 +244,13 @@ static void test_hints(void **state)
     check_fails("f(x: f32[:, 2]) -> f32[1]", FER_VALUE_ERROR, "'*s'", "column 10");
     check_fails("f(x: f32[?]) -> f32[1]", FER_VALUE_ERROR, "'?'", "column 10");
     check_fails("f(x: f32[**s]) -> f32[1]", FER_VALUE_ERROR, "'*s'", "column 10");
-    check_fails("f(x: float[n]) -> f32[1]", FER_TYPE_ERROR, "float", "column 6");
+    check_fails("f<e: float = 9007199254740993>(x: f32[]) -> f32[]", FER_TYPE_ERROR, "column 14",
+                "the value 9007199254740993 is of kind int, which a float cannot hold exactly");
+    check_fails("f(x: float[n]) -> f32[1]", FER_TYPE_ERROR, "did you mean 'f32'?", "column 6");
+    check_fails("f(x: int[n]) -> f32[1]", FER_TYPE_ERROR, "did you mean 'i64'?", "column 6");
+    check_fails("f(x: T[n]) -> f32[1]", FER_TYPE_ERROR, "a dtype variable", "bool, i8");
+    check_fails("f<T: number>(x: T[n]) -> f32[1]", FER_TYPE_ERROR, "a class", "bool, i8");
+    check_fails("f<to: dtype = double>(x: f32[n]) -> to[n]", FER_TYPE_ERROR, "'f64'", "column 15");
     check_fails("f(x: f33[n]) -> f32[1]", FER_TYPE_ERROR, "did you mean", "column 6");
 }
 
@@ -254,7 +263,14 @@ static void test_syntax_errors_name_op_and_column(void **state)
     check_fails("f(x: f32[n])", FER_VALUE_ERROR, "column 13", "'->'");
     check_fails("f(x: f32[n]) ->", FER_VALUE_ERROR, "column 16", "type");
     check_fails("f(x: f32[n]) -> f32[n] ;", FER_VALUE_ERROR, "column 24", "';'");
-    check_fails("f(x: f32[n]) -> f32[n] g", FER_VALUE_ERROR, "column 24", "'where'");
+    check_fails("f(x: f32[n]) -> f32[n] g", FER_VALUE_ERROR, "column 24", "'effect', 'where'");
+    check_fails("f(x: f32[n]) -> f32[n] effect g", FER_VALUE_ERROR, "column 31",
+                "expected 'where' or the end");
+    check_fails("f(x: f32[n]) -> f32[n] where n > 1 g", FER_VALUE_ERROR, "column 36",
+                "expected ',' or the end after a condition");
+    check_fails("f(x: f32[n],\n  y: f32[n) -> f32[n]", FER_VALUE_ERROR,
+                "f: line 2, column 11: ", "']'");
+    check_fails("f(x: f32[n) -> f32[n]\n", FER_VALUE_ERROR, "f: line 1, column 11: ", "']'");
     check_fails("f(x: f32[n],) -> f32[n]", FER_VALUE_ERROR, "column 13", "operand");
     check_fails("f(x: f32[n,]) -> f32[n]", FER_VALUE_ERROR, "column 12", "f");
     check_fails("f<>(x: f32[n]) -> f32[n]", FER_VALUE_ERROR, "column 3", "name");

@@ -141,13 +141,23 @@ static void test_refused_layouts(void **state)
     ASSERT_FAILS(
         &error, FER_VALUE_ERROR,
         fer_tensor_empty(FER_U8, 0, NULL, (fer_device){fer_device_count()}, &tensor, &error),
-        "does not exist", "FERRULE_HOST_DEVICES");
+        "there is no device 1; the only one is 0", "FERRULE_HOST_DEVICES");
     ASSERT_FAILS(&error, FER_VALUE_ERROR,
                  fer_tensor_empty(FER_U8, 0, NULL, (fer_device){-1}, &tensor, &error), "device -1");
     ASSERT_FAILS(&error, FER_VALUE_ERROR,
                  fer_tensor_copy_from(FER_U8, 2, ((int64_t[]){2, 3}), NULL, HOST, &tensor, &error),
                  "no data", "6 elements");
     assert_int_equal(fer_tensor_empty(FER_U8, 9, nine, HOST, &tensor, NULL), FER_VALUE_ERROR);
+
+    assert_int_equal(fer_tensor_empty(FER_U8, 2, negative, HOST, &tensor, &error), FER_VALUE_ERROR);
+    assert_int_equal(error.axis, 1);
+    assert_string_equal(error.expected, "0 or more");
+    assert_string_equal(error.actual, "-3");
+    assert_int_equal(fer_tensor_empty(FER_U8, 0, NULL, (fer_device){7}, &tensor, &error),
+                     FER_VALUE_ERROR);
+    assert_string_equal(error.expected, "0");
+    assert_string_equal(error.actual, "7");
+    fer_error_clear(&error);
 }
 
 static void test_more_memory_than_there_is(void **state)
@@ -195,6 +205,14 @@ static void test_full(void **state)
     fer_tensor_release(tensor);
     ASSERT_OK(&error, fer_tensor_full(FER_I32, 1, shape, HOST, of_int(0), &tensor, &error));
     assert_memory_equal(fer_tensor_data(tensor), ((int32_t[]){0, 0, 0}), 12);
+    fer_tensor_release(tensor);
+    fer_number largest = {.kind = FER_NUMBER_UINT, .value.as_uint = UINT64_MAX};
+    ASSERT_OK(&error, fer_tensor_full(FER_U64, 1, shape, HOST, largest, &tensor, &error));
+    assert_memory_equal(fer_tensor_data(tensor), ((uint64_t[]){UINT64_MAX, UINT64_MAX, UINT64_MAX}),
+                        24);
+    fer_tensor_release(tensor);
+    ASSERT_OK(&error, fer_tensor_scalar(FER_U64, HOST, largest, &tensor, &error));
+    assert_true(*(const uint64_t *)fer_tensor_const_data(tensor) == UINT64_MAX);
     fer_tensor_release(tensor);
     /* Refused even where there is no element to hold it. */
     ASSERT_FAILS(&error, FER_VALUE_ERROR,

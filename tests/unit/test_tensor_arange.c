@@ -9,6 +9,11 @@ static fer_number of_int(int64_t value)
     return (fer_number){.kind = FER_NUMBER_INT, .value.as_int = value};
 }
 
+static fer_number of_uint(uint64_t value)
+{
+    return (fer_number){.kind = FER_NUMBER_UINT, .value.as_uint = value};
+}
+
 static fer_number of_float(double value)
 {
     return (fer_number){.kind = FER_NUMBER_FLOAT, .value.as_float = value};
@@ -62,6 +67,37 @@ static void test_ints_are_exact_to_the_ends(void **state)
     int64_t odd = (INT64_C(1) << 53) + 1;
     check_range(FER_I64, of_int(odd), of_int(odd + 3), of_int(1), 3,
                 (int64_t[]){odd, odd + 1, odd + 2});
+}
+
+static void test_ints_above_int64(void **state)
+{
+    (void)state;
+    uint64_t end = UINT64_MAX;
+    check_range(FER_U64, of_uint(end - 4), of_uint(end), of_int(2), 2,
+                (uint64_t[]){end - 4, end - 2});
+    check_range(FER_U64, of_int(INT64_MAX), of_uint(end), of_uint(UINT64_C(1) << 63), 1,
+                (uint64_t[]){INT64_MAX});
+    check_range(FER_U64, of_int(0), of_uint(end), of_uint(UINT64_C(1) << 63), 2,
+                (uint64_t[]){0, UINT64_C(1) << 63});
+    check_range(FER_U64, of_uint(end), of_int(-1), of_int(INT64_MIN), 2,
+                (uint64_t[]){end, INT64_MAX});
+    check_range(FER_U8, of_uint(1), of_uint(4), of_uint(2), 2, (uint8_t[]){1, 3});
+    check_range(FER_F64, of_uint(UINT64_C(1) << 63), of_float(0x1p64), of_float(0x1p62), 2,
+                (double[]){0x1p63, 0x1.8p63});
+    fer_error error = FER_ERROR_INIT;
+    fer_tensor *tensor = NULL;
+    ASSERT_FAILS(
+        &error, FER_VALUE_ERROR,
+        arange(FER_I64, of_int(INT64_MAX), of_uint(end), of_int(INT64_MAX), &tensor, &error),
+        "element 1", "18446744073709551614 does not fit i64");
+    ASSERT_FAILS(&error, FER_OVERFLOW_ERROR,
+                 arange(FER_U64, of_int(0), of_uint(end), of_int(1), &tensor, &error), "elements");
+    ASSERT_FAILS(&error, FER_VALUE_ERROR,
+                 arange(FER_F64, of_uint(end), of_float(1), of_int(-1), &tensor, &error),
+                 "the start 18446744073709551615 has no exact float");
+    ASSERT_FAILS(&error, FER_VALUE_ERROR,
+                 arange(FER_U64, of_int(0), of_int(1), of_uint(0), &tensor, &error), "step is 0");
+    assert_null(tensor);
 }
 
 static void test_floats(void **state)
@@ -149,6 +185,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_ints),
         cmocka_unit_test(test_ints_are_exact_to_the_ends),
+        cmocka_unit_test(test_ints_above_int64),
         cmocka_unit_test(test_floats),
         cmocka_unit_test(test_refusals),
         cmocka_unit_test(test_elements_must_fit),

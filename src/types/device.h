@@ -1,0 +1,15 @@
+/* Which logical devices there are. */
+#ifndef FERRULE_TYPES_DEVICE_H
+#define FERRULE_TYPES_DEVICE_H
+
+#include "base/error.h"
+#include <ferrule/dtype.h>
+
+/* VALUE for a device that does not exist. */
+fer_status fer_device_check(fer_device device, fer_error *error);
+
+/* VALUE when FERRULE_HOST_DEVICES is set to what is no number of devices. The library takes that as
+ * unset; whoever owns the process can refuse it. */
+fer_status fer_device_check_environment(fer_error *error);
+
+#endif

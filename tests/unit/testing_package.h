@@ -1,0 +1,121 @@
+/* What the tests of kernel packages share: a folder for each test, files in it, and the value that
+ * a package's kernel computes. */
+#ifndef FERRULE_TESTING_PACKAGE_H
+#define FERRULE_TESTING_PACKAGE_H
+
+#include "testing_op.h"
+
+#include "base/path.h"
+#include <sys/stat.h>
+#include <unistd.h>
+
+static char *folder; /* of the test that runs: everything is below it */
+
+static const char VALUE_KERNEL[] = "#include <ferrule/kernel.h>\n"
+                                   "KERNEL(value, OUT(i32, 0, y), IN(i32, 0, x))\n"
+                                   "{\n"
+                                   "    AT(y) = AT(x) + 1;\n"
+                                   "    return OK;\n"
+                                   "}\n";
+static const char DECLARATION[] = "value(x: i32[]) -> i32[]";
+
+static inline int set_up(void **state)
+{
+    (void)state;
+    char template[] = "/tmp/ferrule-test.XXXXXX";
+    if (mkdtemp(template) == NULL)
+        return -1;
+    folder = strdup(template);
+    char cache[128];
+    snprintf(cache, sizeof cache, "%s/cache", folder);
+    setenv("FERRULE_CACHE_DIR", cache, 1);
+    unsetenv("FERRULE_CC");
+    return 0;
+}
+
+static inline int tear_down(void **state)
+{
+    (void)state;
+    unsetenv("FERRULE_CC");
+    fer_folder_remove(folder);
+    free(folder);
+    return 0;
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+/* A path below the test's folder; a few are alive at a time. */
+static inline const char *at(const char *name)
+{
+    static char paths[8][512];
+    static int next;
+    char *path = paths[next++ % 8];
+    snprintf(path, sizeof paths[0], "%s/%s", folder, name);
+    return path;
+}
+
+static inline void write_bytes(const char *name, const void *bytes, size_t size)
+{
+    char *parent = NULL;
+    ASSERT_OK(&error, fer_path_folder(at(name), &parent, &error));
+    ASSERT_OK(&error, fer_folder_make(parent, &error));
+    free(parent);
+    ASSERT_OK(&error, fer_file_write(at(name), bytes, size, &error));
+}
+
+static inline void write_file(const char *name, const char *text)
+{
+    write_bytes(name, text, strlen(text));
+}
+
+static inline void write_program(const char *name, const char *text)
+{
+    write_file(name, text);
+    assert_int_equal(chmod(at(name), 0755), 0);
+}
+
+static inline fer_op *declared(const char *signature, const char *package)
+{
+    fer_op *op = NULL;
+    ASSERT_OK(&error,
+              fer_declare(&(fer_declaration){.signature = signature, .packages = {at(package)}},
+                          &op, &error));
+    return op;
+}
+
+#define ASSERT_PACKAGE_REFUSED(kind, signature_text, package, ...)                                 \
+    do {                                                                                           \
+        fer_op *refused = (fer_op *)&error; /* must be cleared */                                  \
+        ASSERT_FAILS(&error, kind,                                                                 \
+                     fer_declare(&(fer_declaration){.signature = (signature_text),                 \
+                                                    .packages = {at(package)}},                    \
+                                 &refused, &error),                                                \
+                     __VA_ARGS__);                                                                 \
+        assert_null(refused);                                                                      \
+    } while (0)
+
+static inline double call_with(const fer_op *op, fer_dtype dtype, int64_t x)
+{
+    fer_tensor *operand = make_scalar(dtype, x);
+    fer_tensor *result = NULL;
+    ASSERT_OK(&error, fer_call(op, &operand, 1, &result, 1, &error));
+    const void *data = fer_tensor_const_data(result);
+    double value = dtype == FER_I32 ? *(const int32_t *)data : *(const double *)data;
+    RELEASE(operand, result);
+    return value;
+}
+
+static inline int value_of(const fer_op *op)
+{
+    return (int)call_with(op, FER_I32, 0);
+}
+
+static inline int declared_value(const char *package)
+{
+    fer_op *op = declared(DECLARATION, package);
+    int value = value_of(op);
+    fer_op_release(op);
+    return value;
+}
+
+#endif

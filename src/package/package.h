@@ -49,6 +49,11 @@ void fer_sources_clear(fer_sources *sources);
 /* `.c` at the end of a name. */
 bool fer_is_c_file(const char *name);
 
+/* The standard package's folder, absolute, for the caller to free: $FERRULE_STD, else beside the
+ * library or the program that has it in itself, else among the system's data folders. IO: nowhere.
+ */
+fer_status fer_standard_package(char **out_path, fer_error *error);
+
 /* Lets the preprocessor say what each file declares, and remembers it in the store. */
 fer_status fer_package_describe(fer_package *package, fer_error *error);
 

@@ -5,6 +5,8 @@ target_compile_definitions(ferrule_flags INTERFACE
     _GNU_SOURCE
     "FERRULE_VERSION=\"${PROJECT_VERSION}\"")
 target_compile_options(ferrule_flags INTERFACE
+    # __FILE__ names no machine's folder.
+    "-fmacro-prefix-map=${PROJECT_SOURCE_DIR}/="
     -Wall -Wextra -Wpedantic -Wstrict-prototypes -Wundef
     # A variable may be called like its type; only variables must not hide each other.
     $<IF:$<C_COMPILER_ID:GNU>,-Wshadow=local,-Wshadow>

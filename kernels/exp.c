@@ -1,10 +1,10 @@
 #include "std.h"
-#include <math.h>
+#include "vector_math.h"
 
 SIGNATURE(exp, "<T: any_float>(x: T[*s]) -> T[*s]");
 DTYPE_VAR(T, f32);
 
 MAP(exp, T, IN(T, x))
 {
-    return sizeof(T) == sizeof(float) ? (T)expf((float)x) : (T)exp((double)x);
+    return MATH(T, exp, x);
 }

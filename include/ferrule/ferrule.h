@@ -3,6 +3,7 @@
 #define FERRULE_H
 
 #include <ferrule/dim.h>
+#include <ferrule/dlpack.h>
 #include <ferrule/dtype.h>
 #include <ferrule/graph.h>
 #include <ferrule/model.h>

@@ -10,9 +10,9 @@
  *         return OK;
  *     }
  *
- * Plain C11 or later, for gcc and clang. It stands alone but for abi.h, and declares nothing
- * outside these words, the short dtype names and the prefix fer_, so that kernels, operands and
- * parameters may be called what they like.
+ * Plain C11 or later, for gcc and clang. It stands alone but for abi.h and smallfloat.h, and
+ * declares nothing outside these words, the short dtype names and the prefix fer_, so that kernels,
+ * operands and parameters may be called what they like.
  *
  * A file compiles in three ways. By itself every kernel is emitted, with the defaults of PARAM and
  * DTYPE_VAR. With FER_SPECIALISED only the kernels that a FER_WANT_<name> asks for are emitted, and
@@ -24,6 +24,7 @@
 #define FERRULE_KERNEL_H
 
 #include <ferrule/abi.h>
+#include <ferrule/smallfloat.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -80,11 +81,11 @@ enum { OK = 0 };
 #define FER_EACH_MORE(macro, i, ...) fer_more_than_16_results_and_operands
 
 #define FER_UNUSED __attribute__((unused))
-#define FER_INLINE static inline __attribute__((always_inline, unused))
 
 /* Dtypes: what a type is, and one view type for each dtype and rank. X(tag, type, DLPack's code,
  * argument). Both 64-bit integer types of C are i64. */
-#define FER_DTYPES(X, argument)                                                                    \
+#define FER_DTYPES(X, argument) FER_NATIVE_DTYPES(X, argument) FER_SMALL_FLOATS(X, argument)
+#define FER_NATIVE_DTYPES(X, argument)                                                             \
     X(bool, _Bool, 6, argument)                                                                    \
     X(i8, signed char, 0, argument)                                                                \
     X(i16, short, 0, argument)                                                                     \
@@ -104,6 +105,39 @@ enum { OK = 0 };
 #define FER_CODE_CHOICE(tag, type, code, unused)                                                   \
     type:                                                                                          \
     code,
+
+/* From a dtype to the type to compute in, and back. */
+#define FER_KEEP(tag, type, code, unused)                                                          \
+    FER_INLINE type fer_widen_##tag(type value)                                                    \
+    {                                                                                              \
+        return value;                                                                              \
+    }
+FER_NATIVE_DTYPES(FER_KEEP, ~)
+struct fer_no_dtype;
+
+/* COMPUTE(T) is the type to compute in: float for a small float, else T itself. */
+#define COMPUTE(type) FER_COMPUTE(type, float)
+#define FER_COMPUTE(type, wide)                                                                    \
+    __typeof__(_Generic(*(type *)0, FER_SMALL_FLOATS(FER_COMPUTE_CHOICE, wide) default             \
+                        : *(type *)0))
+#define FER_COMPUTE_CHOICE(tag, type, code, wide)                                                  \
+    type:                                                                                          \
+    (wide)0,
+
+/* WIDEN(element) is an element as a COMPUTE, NARROW(T, value) a number as an element of type T. */
+#define WIDEN(element)                                                                             \
+    _Generic((element),                                                                            \
+             FER_DTYPES(FER_FUNCTION_CHOICE, fer_widen_) struct fer_no_dtype * : 0)(element)
+#define NARROW(type, value)                                                                        \
+    _Generic((value), float                                                                        \
+             : FER_NARROWER(type, fer_narrow_), default                                            \
+             : FER_NARROWER(type, fer_narrow_double_))(value)
+#define FER_NARROWER(type, prefix)                                                                 \
+    _Generic(*(type *)0, FER_NATIVE_DTYPES(FER_FUNCTION_CHOICE, fer_widen_) FER_SMALL_FLOATS(      \
+                             FER_FUNCTION_CHOICE, prefix) struct fer_no_dtype * : 0)
+#define FER_FUNCTION_CHOICE(tag, type, code, prefix)                                               \
+    type:                                                                                          \
+    prefix##tag,
 
 #define FER_RANK_ANY FER_ABI_ANY_RANK
 #define FER_RANK_ELEMENT (-2) /* an operand of a MAP */
@@ -196,6 +230,21 @@ index_t fer_axis_outside_the_view(void)
 #define FER_FLAT_7(x, a, b, c, d, e, f, g) (FER_FLAT_6(x, a, b, c, d, e, f) * (x).extent[6] + (g))
 #define FER_FLAT_8(x, a, b, c, d, e, f, g, h)                                                      \
     (FER_FLAT_7(x, a, b, c, d, e, f, g) * (x).extent[7] + (h))
+
+/* LOAD(x, i, j, ...) is an element as a number to compute with, STORE(y, value, i, j, ...) rounds
+ * a number to the element's type. */
+#define LOAD(...) WIDEN(AT(__VA_ARGS__))
+#define STORE(...) FER_JOIN(FER_STORE_, FER_COUNT(__VA_ARGS__))(__VA_ARGS__)
+#define FER_STORE_2(x, value) FER_ASSIGN(AT(x), value)
+#define FER_STORE_3(x, value, ...) FER_ASSIGN(AT(x, __VA_ARGS__), value)
+#define FER_STORE_4 FER_STORE_3
+#define FER_STORE_5 FER_STORE_3
+#define FER_STORE_6 FER_STORE_3
+#define FER_STORE_7 FER_STORE_3
+#define FER_STORE_8 FER_STORE_3
+#define FER_STORE_9 FER_STORE_3
+#define FER_STORE_10 FER_STORE_3
+#define FER_ASSIGN(element, value) ((element) = NARROW(__typeof__(element), value))
 
 #define FER_ELEMENT(x, num_indices, flat)                                                          \
     ((x).data[FER_INDEX_CHECK(sizeof((x).extent) / sizeof(index_t), num_indices) + (flat)])
@@ -299,7 +348,7 @@ FER_INLINE index_t fer_extent_or_1(const fer_dl_tensor *tensor, int axis)
 #define FER_JUDGE_DTYPE(type, name)                                                                \
     _Static_assert(FER_DTYPE_CODE(type) >= 0,                                                      \
                    name " has a type that is no dtype: it can be bool, i8, i16, i32, i64, "        \
-                        "u8, u16, u32, u64, f32 or f64");
+                        "u8, u16, u32, u64, f16, bf16, f32, f64, f8e4m3fn or f8e5m2");
 
 /* The places of results add up to 0 + 1 + ... exactly when results come first. */
 #define FER_IS_RESULT(i, tuple) +(FER_ROLE tuple == FER_ABI_RESULT)
@@ -503,15 +552,24 @@ static FER_UNUSED int fer_run_map(const fer_dl_tensor *const *tensors, int num_o
 }
 
 #define FER_MAP_PARAMETER(i, tuple) FER_MAP_PARAMETER_ tuple
-#define FER_MAP_PARAMETER_(role, qualifier, type, rank, name) , type name FER_UNUSED
+#define FER_MAP_PARAMETER_(role, qualifier, type, rank, name) , COMPUTE(type) name FER_UNUSED
 #define FER_BLOCK_PARAMETER(i, tuple) FER_BLOCK_PARAMETER_ tuple
 #define FER_BLOCK_PARAMETER_(role, qualifier, type, rank, name)                                    \
     , const type *restrict fer_from_##name, const index_t fer_step_##name
 #define FER_BLOCK_ARGUMENT(i, tuple) , fer_operands[i], fer_steps[i]
 #define FER_BLOCK_ELEMENT(i, tuple) FER_BLOCK_ELEMENT_ tuple
-#define FER_BLOCK_ELEMENT_(role, qualifier, type, rank, name) , fer_from_##name[fer_i]
+#define FER_BLOCK_ELEMENT_(role, qualifier, type, rank, name) , WIDEN(fer_from_##name[fer_i])
 #define FER_BLOCK_ADVANCE(i, tuple) FER_BLOCK_ADVANCE_ tuple
 #define FER_BLOCK_ADVANCE_(role, qualifier, type, rank, name) fer_from_##name += fer_step_##name;
+
+/* What the function of a MAP returns: where a small float is made of what a float cannot hold, a
+ * double, so that it is rounded once. */
+#define FER_MAP_VALUE(type, ...)                                                                   \
+    FER_COMPUTE(type, __typeof__(0.0F FER_EACH(FER_PLUS_NUMBER, 0, __VA_ARGS__)))
+#define FER_PLUS_NUMBER(i, tuple) FER_PLUS_NUMBER_ tuple
+#define FER_PLUS_NUMBER_(role, qualifier, type, rank, name)                                        \
+    +_Generic(*(type *)0, int : 0.0, long : 0.0, long long : 0.0, unsigned int : 0.0,              \
+              unsigned long : 0.0, unsigned long long : 0.0, double : 0.0, default : 0.0F)
 
 /* Stands where a kernel has its context: the compiler names it when a MAP holds CHECK, FAIL or
  * SCRATCH. */
@@ -522,9 +580,9 @@ struct fer_a_MAP_cannot_fail;
     FER_EACH(FER_JUDGE_ELEMENT, 0, __VA_ARGS__)                                                    \
     FER_JOIN(FER_MAP_, wanted)(name, type, __VA_ARGS__) FER_MAP_HEAD(name, type, __VA_ARGS__)
 #define FER_MAP_HEAD(name, type, ...)                                                              \
-    FER_INLINE type fer_map__##name(                                                               \
-        struct fer_a_MAP_cannot_fail *fer_kernel_context FER_UNUSED FER_EACH(FER_MAP_PARAMETER, 0, \
-                                                                             __VA_ARGS__))
+    FER_INLINE FER_MAP_VALUE(type, __VA_ARGS__)                                                    \
+        fer_map__##name(struct fer_a_MAP_cannot_fail *fer_kernel_context FER_UNUSED FER_EACH(      \
+            FER_MAP_PARAMETER, 0, __VA_ARGS__))
 #define FER_MAP_0(name, type, ...)
 #ifdef __clang__
 #define FER_NO_UNROLL
@@ -543,9 +601,11 @@ struct fer_a_MAP_cannot_fail;
     {                                                                                              \
         for (; fer_num_blocks > 0; fer_num_blocks--) {                                             \
             FER_NO_UNROLL                                                                          \
-            for (int fer_i = 0; fer_i < FER_BLOCK_OF(type); fer_i++)                               \
-                fer_result[fer_i] =                                                                \
+            for (int fer_i = 0; fer_i < FER_BLOCK_OF(type); fer_i++) {                             \
+                const FER_MAP_VALUE(type, __VA_ARGS__) fer_value =                                 \
                     fer_map__##name(NULL FER_EACH(FER_BLOCK_ELEMENT, 0, __VA_ARGS__));             \
+                fer_result[fer_i] = NARROW(type, fer_value);                                       \
+            }                                                                                      \
             fer_result += FER_BLOCK_OF(type);                                                      \
             FER_EACH(FER_BLOCK_ADVANCE, 0, __VA_ARGS__)                                            \
             __asm__ volatile("");                                                                  \

@@ -113,15 +113,27 @@ FER_API FER_MUST_USE fer_status fer_tensor_clone(const fer_tensor *tensor, fer_d
 FER_API FER_MUST_USE fer_status fer_tensor_print(const fer_tensor *tensor, char **out_text,
                                                  fer_error *error);
 
-/* NumPy's .npy. Reading takes versions 1 to 3, C order, little endian or one-byte elements, of the
- * dtypes that NumPy has (f16 among them); anything else is UNSUPPORTED and named. IO: a file that
- * cannot be read or is cut short. VALUE: not a .npy file, or a malformed header. OVERFLOW: a byte
- * count outside int64. What follows the elements is ignored. Writing is whole or absent (a
- * temporary file, then a rename); bf16 and f8 are UNSUPPORTED. */
+/* NumPy's .npy. Reading takes versions 1 to 3, either byte order, C and Fortran order (the tensor
+ * always has C order), of the dtypes that NumPy has (f16 among them); anything else is UNSUPPORTED
+ * and named. IO: a file that cannot be read or is cut short. VALUE: not a .npy file, or a malformed
+ * header. OVERFLOW: a byte count outside int64. What follows the elements is ignored. Writing is
+ * whole or absent (a temporary file, then a rename); bf16 and f8 are UNSUPPORTED. */
 FER_API FER_MUST_USE fer_status fer_npy_read(const char *path, fer_tensor **out_tensor,
                                              fer_error *error);
 FER_API FER_MUST_USE fer_status fer_npy_write(const char *path, const fer_tensor *tensor,
                                               fer_error *error);
+
+/* The same as fer_npy_read without reading: the elements stay in the file, mapped privately until
+ * the last reference to the tensor goes, and are fetched as they are touched. The tensor is
+ * read-only. What is not as kernels need it (Fortran order, big endian, a bool's bytes, misaligned
+ * elements) and what cannot be mapped (a pipe) is read instead, and is read-only too.
+ *
+ * The file may be renamed or removed meanwhile. Who writes into it may change what is seen here,
+ * and who shortens it kills this process with SIGBUS at the next access behind its end, as with any
+ * mapped file: replace files by a rename, as fer_npy_write does, and read those of strangers with
+ * fer_npy_read. */
+FER_API FER_MUST_USE fer_status fer_npy_map(const char *path, fer_tensor **out_tensor,
+                                            fer_error *error);
 
 #ifdef __cplusplus
 }

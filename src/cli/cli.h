@@ -28,6 +28,7 @@ extern const fer_subcommand fer_command_infer;
 extern const fer_subcommand fer_command_dim;
 extern const fer_subcommand fer_command_check;
 extern const fer_subcommand fer_command_list;
+extern const fer_subcommand fer_command_show;
 
 /* Every subcommand knows --help, and most know nothing else. */
 #define FER_HELP_OPTION                                                                            \

@@ -8,8 +8,8 @@
 #include <string.h>
 
 static const fer_subcommand *const COMMANDS[] = {
-    &fer_command_run, &fer_command_call,  &fer_command_infer,
-    &fer_command_dim, &fer_command_check, &fer_command_list,
+    &fer_command_run,   &fer_command_call, &fer_command_infer, &fer_command_dim,
+    &fer_command_check, &fer_command_list, &fer_command_show,
 };
 enum { NUM_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 

@@ -438,14 +438,6 @@ static void end_build(pending *self)
     pthread_mutex_unlock(&state.lock);
 }
 
-static fer_status check_dtype(const char *kernel, fer_dtype dtype, fer_error *error)
-{
-    if (dtype != FER_F16 && dtype != FER_BF16 && dtype != FER_F8E4M3FN && dtype != FER_F8E5M2)
-        return FER_OK;
-    return fer_fail_at(error, FER_UNSUPPORTED_ERROR, &(fer_place){.op = kernel},
-                       "%s: kernels cannot compute in %s yet", kernel, fer_dtype_name(dtype));
-}
-
 fer_status fer_library_open(const fer_package *package, const char *kernel, const fer_param *params,
                             size_t num_params, const fer_dtype_choice *dtypes, size_t num_dtypes,
                             fer_library **out_library, fer_error *error)
@@ -455,11 +447,6 @@ fer_status fer_library_open(const fer_package *package, const char *kernel, cons
     if (!fer_package_find(package, kernel, &info))
         return fer_fail(error, FER_VALUE_ERROR, "%s: there is no such kernel in %s", kernel,
                         package->path);
-    for (size_t i = 0; i < num_dtypes; i++)
-        FER_TRY(check_dtype(kernel, dtypes[i].dtype, error));
-    for (size_t i = 0; i < num_params; i++)
-        if (params[i].kind == FER_PARAM_DTYPE)
-            FER_TRY(check_dtype(kernel, params[i].value.as_dtype, error));
     fer_request request = {
         .package = package,
         .main = fer_sources_find(&package->files, info.file),

@@ -18,7 +18,7 @@ typedef struct fer_dtype_choice {
 
 /* Compiles `kernel` from the package's snapshot, or takes it from memory or the store. Every param
  * has a value. COMPILE: the compiler's words, its command, the author's file and line; or there is
- * no compiler, and what to do. UNSUPPORTED: a dtype that kernels cannot compute in yet. */
+ * no compiler, and what to do. */
 fer_status fer_library_open(const fer_package *package, const char *kernel, const fer_param *params,
                             size_t num_params, const fer_dtype_choice *dtypes, size_t num_dtypes,
                             fer_library **out_library, fer_error *error);

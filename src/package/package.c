@@ -5,7 +5,6 @@
 #include "package/library.h"
 
 #include <dirent.h>
-#include <dlfcn.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -262,41 +261,6 @@ static fer_status find_kernels(fer_package *package, fer_error *error)
 
 /* --- Opening ---------------------------------------------------------------------------------- */
 
-static bool is_folder(const char *path)
-{
-    struct stat about;
-    return stat(path, &about) == 0 && S_ISDIR(about.st_mode);
-}
-
-/* Where the standard package is: $FERRULE_STD, else beside the library as it is installed, else in
- * the tree that the library was built in. */
-static fer_status find_standard(char **out_path, fer_error *error)
-{
-    const char *given = getenv("FERRULE_STD");
-    if (given != NULL && *given != '\0')
-        return fer_path_absolute(given, out_path, error);
-    Dl_info self;
-    if (dladdr((void *)(uintptr_t)fer_version, &self) != 0 && self.dli_fname != NULL) {
-        fer_text path = FER_TEXT_INIT;
-        char *folder = NULL;
-        FER_TRY(fer_path_folder(self.dli_fname, &folder, error));
-        fer_text_printf(&path, "%s/../share/ferrule/kernels", folder);
-        free(folder);
-        fer_status status = fer_path_absolute(fer_text_string(&path), out_path, error);
-        fer_text_free(&path);
-        if (status != FER_OK || is_folder(*out_path))
-            return status;
-        free(*out_path);
-        *out_path = NULL;
-    }
-#ifdef FERRULE_SOURCE_KERNELS
-    if (is_folder(FERRULE_SOURCE_KERNELS))
-        return fer_path_absolute(FERRULE_SOURCE_KERNELS, out_path, error);
-#endif
-    return fer_fail(error, FER_IO_ERROR,
-                    "the standard package was not found; set FERRULE_STD to its folder");
-}
-
 static fer_status allocate(fer_package **out_package, fer_error *error)
 {
     fer_package *package = calloc(1, sizeof *package);
@@ -312,7 +276,7 @@ fer_status fer_package_open(const char *path, fer_package **out_package, fer_err
     *out_package = NULL;
     fer_package *package = NULL;
     FER_TRY(allocate(&package, error));
-    fer_status status = strcmp(path, "std") == 0 ? find_standard(&package->path, error)
+    fer_status status = strcmp(path, "std") == 0 ? fer_standard_package(&package->path, error)
                                                  : fer_path_absolute(path, &package->path, error);
     if (status != FER_OK)
         goto done;

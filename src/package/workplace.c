@@ -11,6 +11,8 @@
 /* The headers that travel inside the library (made by the build). */
 extern const char fer_embedded_kernel_h[];
 extern const size_t fer_embedded_kernel_h_size;
+extern const char fer_embedded_smallfloat_h[];
+extern const size_t fer_embedded_smallfloat_h_size;
 extern const char fer_embedded_abi_h[];
 extern const size_t fer_embedded_abi_h_size;
 
@@ -21,6 +23,7 @@ static void digest_embedded(void)
     fer_hasher hasher;
     fer_hasher_start(&hasher, FER_DIGEST_BYTES);
     fer_hasher_field(&hasher, fer_embedded_kernel_h, fer_embedded_kernel_h_size);
+    fer_hasher_field(&hasher, fer_embedded_smallfloat_h, fer_embedded_smallfloat_h_size);
     fer_hasher_field(&hasher, fer_embedded_abi_h, fer_embedded_abi_h_size);
     fer_hasher_finish_hex(&hasher, embedded_digest);
 }
@@ -80,6 +83,8 @@ static fer_status write_headers(const char *folder, fer_error *error)
 {
     FER_TRY(write_file(folder, "include/ferrule/kernel.h", fer_embedded_kernel_h,
                        fer_embedded_kernel_h_size, error));
+    FER_TRY(write_file(folder, "include/ferrule/smallfloat.h", fer_embedded_smallfloat_h,
+                       fer_embedded_smallfloat_h_size, error));
     return write_file(folder, "include/ferrule/abi.h", fer_embedded_abi_h, fer_embedded_abi_h_size,
                       error);
 }

@@ -1,14 +1,16 @@
-/* Files of .npy. A file's own length bounds what is allocated for it: elements are read straight
- * into the tensor, and written straight out of it. */
+/* Files of .npy. A file's own length bounds what is allocated for it: elements that are as kernels
+ * need them are read straight into the tensor, or stay in the file; others are converted once. */
 #include "tensor/npy.h"
 
 #include "base/path.h"
+#include "tensor/foreign.h"
 #include "tensor/tensor.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -19,12 +21,35 @@ static fer_status fail_short(fer_error *error, size_t expected, size_t actual)
                     actual, expected);
 }
 
-/* C's bool has to be 0 or 1, and a file may hold any byte. */
-static void normalise_bools(fer_tensor *tensor)
+/* Fortran's order is C's of the axes turned round: the first one is closest together. */
+static void copy_fortran(fer_tensor *tensor, const void *data)
 {
-    unsigned char *bytes = tensor->dl.data;
-    for (size_t i = 0; tensor->dtype == FER_BOOL && i < tensor->num_bytes; i++)
-        bytes[i] = bytes[i] != 0;
+    fer_strided view = {.data = data,
+                        .element_bytes = fer_dtype_bytes((fer_dtype)tensor->dtype),
+                        .rank = tensor->rank};
+    int64_t stride = 1;
+    for (size_t i = 0; i < view.rank; i++) {
+        view.shape[i] = tensor->extents[i];
+        view.strides[i] = stride;
+        stride *= tensor->extents[i];
+    }
+    fer_strided_copy(tensor->dl.data, &view);
+}
+
+/* The elements are in C's order; each one becomes what C reads. */
+static void convert_elements(fer_tensor *tensor, const fer_npy_header *header)
+{
+    if (header->is_big_endian)
+        fer_swap_bytes(tensor->dl.data, (size_t)header->num_elements,
+                       fer_dtype_bytes(header->dtype));
+    fer_tensor_normalise_bools(tensor);
+}
+
+static fer_status make_tensor(const fer_npy_header *header, fer_tensor **out_tensor,
+                              fer_error *error)
+{
+    return fer_tensor_empty(header->dtype, header->rank, header->shape, (fer_device){0}, out_tensor,
+                            error);
 }
 
 fer_status fer_npy_decode(const unsigned char *bytes, size_t size, fer_tensor **out_tensor,
@@ -39,8 +64,15 @@ fer_status fer_npy_decode(const unsigned char *bytes, size_t size, fer_tensor **
     FER_TRY(fer_npy_parse(bytes, header_bytes, &header, error));
     if (header.num_bytes > size - header_bytes)
         return fail_short(error, header.num_bytes, size - header_bytes);
-    return fer_tensor_copy_from(header.dtype, header.rank, header.shape, bytes + header_bytes,
-                                (fer_device){0}, out_tensor, error);
+    fer_tensor *tensor;
+    FER_TRY(make_tensor(&header, &tensor, error));
+    if (header.is_fortran)
+        copy_fortran(tensor, bytes + header_bytes);
+    else if (header.num_bytes > 0)
+        memcpy(tensor->dl.data, bytes + header_bytes, header.num_bytes);
+    convert_elements(tensor, &header);
+    *out_tensor = tensor;
+    return FER_OK;
 }
 
 /* Reads all that was asked for; fewer bytes at the file's end. */
@@ -87,7 +119,84 @@ static fer_status read_header(int file, size_t file_bytes, fer_npy_header *out_h
     return status;
 }
 
-static fer_status read_regular(int file, size_t file_bytes, fer_tensor **out_tensor,
+static fer_status read_data(int file, void *data, size_t num_bytes, fer_error *error)
+{
+    size_t count;
+    FER_TRY(read_fully(file, data, num_bytes, &count, error));
+    return count < num_bytes ? fail_short(error, num_bytes, count) : FER_OK; /* it shrank */
+}
+
+static fer_status read_fortran(int file, fer_tensor *tensor, fer_error *error)
+{
+    void *data = malloc(tensor->num_bytes);
+    if (data == NULL)
+        return fer_fail_memory(error);
+    fer_status status = read_data(file, data, tensor->num_bytes, error);
+    if (status == FER_OK)
+        copy_fortran(tensor, data);
+    free(data);
+    return status;
+}
+
+static fer_status read_elements(int file, const fer_npy_header *header, fer_tensor **out_tensor,
+                                fer_error *error)
+{
+    fer_tensor *tensor;
+    FER_TRY(make_tensor(header, &tensor, error));
+    fer_status status = header->is_fortran
+                            ? read_fortran(file, tensor, error)
+                            : read_data(file, tensor->dl.data, header->num_bytes, error);
+    if (status != FER_OK) {
+        fer_tensor_release(tensor);
+        return status;
+    }
+    convert_elements(tensor, header);
+    *out_tensor = tensor;
+    return FER_OK;
+}
+
+/* A mapped file from its first byte to its last element. */
+typedef struct mapping {
+    void *start;
+    size_t size;
+} mapping;
+
+static void unmap(void *context)
+{
+    mapping *mapped = context;
+    munmap(mapped->start, mapped->size);
+    free(mapped);
+}
+
+/* Whether the file's bytes serve as they are. A bool's do not: any byte may be in the file. */
+static bool can_map(const fer_npy_header *header, size_t header_bytes)
+{
+    return header->num_bytes > 0 && !header->is_fortran && !header->is_big_endian &&
+           header->dtype != FER_BOOL && header_bytes % fer_dtype_bytes(header->dtype) == 0;
+}
+
+/* NULL in *out_tensor and no error: this file system cannot map. */
+static fer_status map_elements(int file, const fer_npy_header *header, size_t header_bytes,
+                               fer_tensor **out_tensor, fer_error *error)
+{
+    mapping *mapped = malloc(sizeof *mapped);
+    if (mapped == NULL)
+        return fer_fail_memory(error);
+    mapped->size = header_bytes + header->num_bytes; /* within the file's length */
+    mapped->start = mmap(NULL, mapped->size, PROT_READ, MAP_PRIVATE, file, 0);
+    if (mapped->start == MAP_FAILED) {
+        free(mapped);
+        return FER_OK;
+    }
+    fer_status status = fer_tensor_borrow(header->dtype, header->rank, header->shape,
+                                          (char *)mapped->start + header_bytes, true,
+                                          (fer_device){0}, unmap, mapped, out_tensor, error);
+    if (status != FER_OK)
+        unmap(mapped);
+    return status;
+}
+
+static fer_status load_regular(int file, size_t file_bytes, bool may_map, fer_tensor **out_tensor,
                                fer_error *error)
 {
     fer_npy_header header;
@@ -95,20 +204,9 @@ static fer_status read_regular(int file, size_t file_bytes, fer_tensor **out_ten
     FER_TRY(read_header(file, file_bytes, &header, &header_bytes, error));
     if (header.num_bytes > file_bytes - header_bytes)
         return fail_short(error, header.num_bytes, file_bytes - header_bytes);
-    fer_tensor *tensor = NULL;
-    FER_TRY(
-        fer_tensor_empty(header.dtype, header.rank, header.shape, (fer_device){0}, &tensor, error));
-    size_t count;
-    fer_status status = read_fully(file, tensor->dl.data, header.num_bytes, &count, error);
-    if (status == FER_OK && count < header.num_bytes) /* it shrank meanwhile */
-        status = fail_short(error, header.num_bytes, count);
-    if (status != FER_OK) {
-        fer_tensor_release(tensor);
-        return status;
-    }
-    normalise_bools(tensor);
-    *out_tensor = tensor;
-    return FER_OK;
+    if (may_map && can_map(&header, header_bytes))
+        FER_TRY(map_elements(file, &header, header_bytes, out_tensor, error));
+    return *out_tensor != NULL ? FER_OK : read_elements(file, &header, out_tensor, error);
 }
 
 /* A pipe has no length to bound the elements by, so it is read whole before the header is
@@ -123,7 +221,7 @@ static fer_status read_stream(const char *path, fer_tensor **out_tensor, fer_err
     return status == FER_OK ? FER_OK : fer_error_prepend(error, status, "%s: ", path);
 }
 
-fer_status fer_npy_read(const char *path, fer_tensor **out_tensor, fer_error *error)
+static fer_status load(const char *path, bool may_map, fer_tensor **out_tensor, fer_error *error)
 {
     *out_tensor = NULL;
     struct stat about;
@@ -133,10 +231,23 @@ fer_status fer_npy_read(const char *path, fer_tensor **out_tensor, fer_error *er
     if (file < 0)
         return fer_fail(error, FER_IO_ERROR, "%s: cannot open: %s", path, strerror(errno));
     fer_status status = fstat(file, &about) == 0
-                            ? read_regular(file, (size_t)about.st_size, out_tensor, error)
+                            ? load_regular(file, (size_t)about.st_size, may_map, out_tensor, error)
                             : fer_fail(error, FER_IO_ERROR, "cannot read: %s", strerror(errno));
     close(file);
     return status == FER_OK ? FER_OK : fer_error_prepend(error, status, "%s: ", path);
+}
+
+fer_status fer_npy_read(const char *path, fer_tensor **out_tensor, fer_error *error)
+{
+    return load(path, false, out_tensor, error);
+}
+
+fer_status fer_npy_map(const char *path, fer_tensor **out_tensor, fer_error *error)
+{
+    fer_status status = load(path, true, out_tensor, error);
+    if (status == FER_OK)
+        (*out_tensor)->is_read_only = true;
+    return status;
 }
 
 fer_status fer_npy_write(const char *path, const fer_tensor *tensor, fer_error *error)

@@ -11,6 +11,8 @@
 
 typedef struct fer_npy_header {
     fer_dtype dtype;
+    bool is_big_endian;
+    bool is_fortran; /* only where that order differs from C's */
     size_t rank;
     int64_t shape[FER_MAX_RANK];
     int64_t num_elements;

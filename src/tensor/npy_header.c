@@ -116,7 +116,7 @@ static fer_dtype dtype_of_code(const char *code)
     return FER_DTYPE_INVALID;
 }
 
-static fer_status read_descr(cursor *text, fer_dtype *out_dtype, fer_error *error)
+static fer_status read_descr(cursor *text, fer_npy_header *header, fer_error *error)
 {
     skip_space(text);
     if (text->at < text->end && (*text->at == '[' || *text->at == '('))
@@ -133,10 +133,8 @@ static fer_status read_descr(cursor *text, fer_dtype *out_dtype, fer_error *erro
     if (dtype == FER_DTYPE_INVALID)
         return fer_fail(error, FER_UNSUPPORTED_ERROR,
                         "a .npy file with elements of dtype '%s' is not supported", descr);
-    if (descr[0] == '>' && fer_dtype_bytes(dtype) > 1)
-        return fer_fail(error, FER_UNSUPPORTED_ERROR,
-                        "a .npy file with big-endian elements ('%s') is not supported", descr);
-    *out_dtype = dtype;
+    header->dtype = dtype;
+    header->is_big_endian = descr[0] == '>' && fer_dtype_bytes(dtype) > 1;
     return FER_OK;
 }
 
@@ -201,8 +199,7 @@ static fer_status read_order(cursor *text, bool *out_is_fortran, fer_error *erro
 enum { HAS_DESCR = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
 
 /* One `key: value`; `seen` gains the key. */
-static fer_status read_entry(cursor *text, fer_npy_header *header, bool *is_fortran, int *seen,
-                             fer_error *error)
+static fer_status read_entry(cursor *text, fer_npy_header *header, int *seen, fer_error *error)
 {
     char name[MAX_STRING];
     if (!read_string(text, name))
@@ -218,14 +215,13 @@ static fer_status read_entry(cursor *text, fer_npy_header *header, bool *is_fort
     if (!accept(text, ':'))
         return fail_header(error, "a key without a value");
     if (key == HAS_DESCR)
-        return read_descr(text, &header->dtype, error);
+        return read_descr(text, header, error);
     if (key == HAS_ORDER)
-        return read_order(text, is_fortran, error);
+        return read_order(text, &header->is_fortran, error);
     return read_shape(text, header, error);
 }
 
-static fer_status read_dict(cursor *text, fer_npy_header *header, bool *is_fortran,
-                            fer_error *error)
+static fer_status read_dict(cursor *text, fer_npy_header *header, fer_error *error)
 {
     if (!accept(text, '{'))
         return fail_header(error, "it is no dict");
@@ -234,7 +230,7 @@ static fer_status read_dict(cursor *text, fer_npy_header *header, bool *is_fortr
     while (!accept(text, '}')) {
         if (!has_comma)
             return fail_header(error, "a comma is missing");
-        FER_TRY(read_entry(text, header, is_fortran, &seen, error));
+        FER_TRY(read_entry(text, header, &seen, error));
         has_comma = accept(text, ',');
     }
     if (seen != HAS_ALL)
@@ -259,10 +255,9 @@ fer_status fer_npy_parse(const unsigned char *bytes, size_t header_bytes,
 {
     *out_header = (fer_npy_header){0};
     fer_npy_header header = {0};
-    bool is_fortran = false;
     size_t prefix = bytes[6] == 1 ? 10 : 12;
     cursor text = {(const char *)bytes + prefix, (const char *)bytes + header_bytes};
-    FER_TRY(read_dict(&text, &header, &is_fortran, error));
+    FER_TRY(read_dict(&text, &header, error));
     int64_t num_bytes;
     if (!fer_count_elements(header.shape, header.rank, &header.num_elements) ||
         __builtin_mul_overflow(header.num_elements, (int64_t)fer_dtype_bytes(header.dtype),
@@ -270,9 +265,7 @@ fer_status fer_npy_parse(const unsigned char *bytes, size_t header_bytes,
         return fer_fail(error, FER_OVERFLOW_ERROR,
                         "the .npy header's shape has more bytes than 64 bits count");
     header.num_bytes = (size_t)num_bytes;
-    if (is_fortran && is_order_seen(&header))
-        return fer_fail(error, FER_UNSUPPORTED_ERROR,
-                        "a .npy file in Fortran order is not supported; save a C-order copy");
+    header.is_fortran &= is_order_seen(&header);
     *out_header = header;
     return FER_OK;
 }

@@ -7,7 +7,7 @@ import sys
 import tempfile
 
 root = pathlib.Path(sys.argv[1])
-C_ONLY = {"kernel.h"}
+C_ONLY = {"kernel.h", "smallfloat.h"}
 STANDARDS = [("c", "c11"), ("c", "c17"), ("c++", "c++17")]
 COMPILERS = {"c": ["gcc", "clang"], "c++": ["g++", "clang++"]}
 

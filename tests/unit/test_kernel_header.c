@@ -1,9 +1,19 @@
 /* The kernel header: what compiles and what is refused, values, wanted kernels, linking. */
 #include "kernel_testing.h"
 
-static const char *const all_files[] = {
-    "names.c",        "ranks.c",           "dtypes.c",       "shape.c",    "errors.c", "map.c",
-    "together_one.c", "together_helper.c", "together_two.c", "unwanted.c", "values.c", NULL};
+static const char *const all_files[] = {"names.c",
+                                        "ranks.c",
+                                        "dtypes.c",
+                                        "shape.c",
+                                        "errors.c",
+                                        "map.c",
+                                        "together_one.c",
+                                        "together_helper.c",
+                                        "together_two.c",
+                                        "unwanted.c",
+                                        "values.c",
+                                        "floats.c",
+                                        NULL};
 
 static void assert_clean(const char *cc)
 {
@@ -38,10 +48,10 @@ static void test_mistakes_are_told(void **state)
 {
     (void)state;
     static const char *const mistakes[] = {
-        "any",     "count",    "dtype",     "fail_format",  "format", "fraction",
-        "kind",    "map_rank", "map_check", "map_dtype",    "order",  "no_index",
-        "no_rank", "rank",     "seventeen", "shape_result", "twice",  "signature",
-        "view",    "word",     "write",     "write_inout"};
+        "any",       "arithmetic", "count",    "dtype",     "fail_format",  "format",
+        "fraction",  "kind",       "map_rank", "map_check", "map_dtype",    "order",
+        "no_index",  "no_rank",    "rank",     "seventeen", "shape_result", "twice",
+        "signature", "view",       "word",     "write",     "write_inout"};
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
         char name[64];
         char path[512];

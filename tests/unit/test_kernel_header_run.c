@@ -113,7 +113,9 @@ static void test_descriptors_tell_role_rank_and_dtype(void **state)
                  {"copy_f64", 2, 64},           {"copy_signed_char", 0, 8},
                  {"copy_long", 0, 64},          {"copy_long_long", 0, 64},
                  {"copy_unsigned_long", 1, 64}, {"copy_unsigned_long_long", 1, 64},
-                 {"copy_index", 0, 64}};
+                 {"copy_index", 0, 64},         {"copy_f16", 2, 16},
+                 {"copy_bf16", 4, 16},          {"copy_f8e4m3fn", 10, 8},
+                 {"copy_f8e5m2", 12, 8}};
     const loaded object = load(OPTIMISED, FLAGS("dtypes.c"));
     record calls = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {

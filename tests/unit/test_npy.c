@@ -1,66 +1,15 @@
 /* .npy: what NumPy writes is read, what is written NumPy reads, and nothing that a file says is
  * believed. */
-#include "base/path.h"
 #include "tensor/npy.h"
 #include "tensor/tensor.h"
-#include "testing.h"
+#include "testing_npy.h"
 
 #include <dirent.h>
-#include <limits.h>
 #include <math.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 static const fer_device HOST = {0};
-
-/* A folder for the files of one test, gone at its end. */
-static int make_folder(void **state)
-{
-    char *folder = strdup("/tmp/ferrule-npy-XXXXXX");
-    *state = folder;
-    return folder != NULL && mkdtemp(folder) != NULL ? 0 : -1;
-}
-
-static int remove_folder(void **state)
-{
-    fer_folder_remove(*state);
-    free(*state);
-    return 0;
-}
-
-static const char *path_in(void **state, const char *name)
-{
-    static char path[PATH_MAX];
-    snprintf(path, sizeof path, "%s/%s", (const char *)*state, name);
-    return path;
-}
-
-/* The bytes of a file; grows as parts are put together. */
-typedef struct file_bytes {
-    unsigned char data[1024];
-    size_t size;
-} file_bytes;
-
-static void append(file_bytes *file, const void *data, size_t size)
-{
-    assert_true(size <= sizeof file->data - file->size);
-    if (size > 0)
-        memcpy(file->data + file->size, data, size);
-    file->size += size;
-}
-
-static file_bytes make_file(int version, const char *dict, const void *data, size_t size)
-{
-    file_bytes file = {.size = 0};
-    size_t length = strlen(dict);
-    unsigned char little[4] = {(unsigned char)length, (unsigned char)(length >> 8)};
-    append(&file, "\x93NUMPY", 6);
-    append(&file, (char[]){(char)version, 0}, 2);
-    append(&file, little, version == 1 ? 2 : 4);
-    append(&file, dict, length);
-    append(&file, data, size);
-    return file;
-}
 
 static fer_status decode(const file_bytes *file, fer_tensor **out_tensor, fer_error *error)
 {
@@ -99,9 +48,6 @@ static void check_refused(const char *dict, fer_status kind, const char *words)
     ASSERT_FAILS(&error, kind, decode(&file, &tensor, &error), words);
     assert_null(tensor);
 }
-
-#define DICT(descr, order, shape)                                                                  \
-    "{'descr': '" descr "', 'fortran_order': " order ", 'shape': " shape ", }  \n"
 
 /* What numpy.save writes for arange(6, dtype float32) of shape (2, 3). */
 #define NUMPY_HEADER                                                                               \
@@ -157,22 +103,56 @@ static void test_what_python_would_read_too(void **state)
                (int64_t[]){1, 1, 1, 1, 1, 1, 1, 1});
 }
 
+/* A file whose elements differ from the tensor's: decoded, and read from disk. */
+static void check_converted(void **state, const char *dict, const void *data, fer_dtype dtype,
+                            const void *elements, size_t size)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_tensor *tensor = NULL;
+    file_bytes file = make_file(1, dict, data, size);
+    ASSERT_OK(&error, decode(&file, &tensor, &error));
+    assert_int_equal(fer_tensor_dtype(tensor), dtype);
+    assert_int_equal(fer_tensor_num_bytes(tensor), size);
+    assert_memory_equal(fer_tensor_data(tensor), elements, size);
+    fer_tensor_release(tensor);
+    const char *path = path_in(state, "converted.npy");
+    ASSERT_OK(&error, fer_file_write(path, file.data, file.size, &error));
+    ASSERT_OK(&error, fer_npy_read(path, &tensor, &error));
+    assert_false(fer_tensor_is_read_only(tensor));
+    assert_memory_equal(fer_tensor_data(tensor), elements, size);
+    fer_tensor_release(tensor);
+}
+
 /* Fortran order is C order where there is nothing to swap. */
 static void test_fortran_order(void **state)
 {
-    (void)state;
     check_read(1, DICT("<i2", "True", "(3,)"), "abcdef", 6, FER_I16, 1, (int64_t[]){3});
     check_read(1, DICT("<i2", "True", "()"), "ab", 2, FER_I16, 0, NULL);
     check_read(1, DICT("<i2", "True", "(4, 0, 5)"), NULL, 0, FER_I16, 3, (int64_t[]){4, 0, 5});
     check_read(1, DICT("<i2", "True", "(1, 3)"), "abcdef", 6, FER_I16, 2, (int64_t[]){1, 3});
-    check_refused(DICT("<i2", "True", "(2, 3)"), FER_UNSUPPORTED_ERROR, "Fortran order");
+    check_converted(state, DICT("<i2", "True", "(2, 3)"), "aabbccddeeff", FER_I16, "aacceebbddff",
+                    12);
+    check_converted(state, DICT("|u1", "True", "(2, 3, 2)"), "abcdefghijkl", FER_U8, "agciekbhdjfl",
+                    12);
+    check_converted(state, DICT("|b1", "True", "(2, 2)"), "\0\1\7\0", FER_BOOL, "\0\1\1\0", 4);
+}
+
+static void test_big_endian(void **state)
+{
+    check_converted(state, DICT(">u2", "False", "(2,)"), "abcd", FER_U16, "badc", 4);
+    check_converted(state, DICT(">i4", "False", "(2,)"), "abcdefgh", FER_I32, "dcbahgfe", 8);
+    check_converted(state, DICT(">f8", "False", "()"), "\x3f\xf0\0\0\0\0\0\0", FER_F64,
+                    &(double){1}, 8);
+    check_converted(state, DICT(">f2", "False", "()"), "\x3c\0", FER_F16, "\0\x3c", 2);
+    check_converted(state, DICT(">i2", "True", "(2, 2)"), "abcdefgh", FER_I16, "bafedchg", 8);
+    check_read(1, DICT(">i8", "False", "(0, 2)"), NULL, 0, FER_I64, 2, (int64_t[]){0, 2});
 }
 
 static void test_what_is_not_supported_is_named(void **state)
 {
     (void)state;
     fer_status kind = FER_UNSUPPORTED_ERROR;
-    check_refused(DICT(">f4", "False", "(2,)"), kind, "big-endian elements ('>f4')");
+    check_refused(DICT(">c8", "False", "(2,)"), kind, "dtype '>c8'");
     check_refused(DICT("|O", "False", "(2,)"), kind, "Python objects ('|O')");
     check_refused(DICT("<c8", "False", "(2,)"), kind, "dtype '<c8'");
     check_refused(DICT("<U5", "False", "(2,)"), kind, "dtype '<U5'");
@@ -270,6 +250,10 @@ static void test_claims_are_checked_against_the_length(void **state)
     ASSERT_OK(&error, fer_file_write(path, file.data, file.size, &error));
     ASSERT_FAILS(&error, FER_IO_ERROR, fer_npy_read(path, &tensor, &error), "cut short",
                  "needs 8000000000000");
+    ASSERT_FAILS(&error, FER_IO_ERROR, decode(&file, &tensor, &error), "cut short");
+    file = make_file(1, DICT(">f8", "True", "(1000000, 1000000)"), "abc", 3);
+    ASSERT_OK(&error, fer_file_write(path, file.data, file.size, &error));
+    ASSERT_FAILS(&error, FER_IO_ERROR, fer_npy_read(path, &tensor, &error), "cut short");
     ASSERT_FAILS(&error, FER_IO_ERROR, decode(&file, &tensor, &error), "cut short");
     file = make_file(1, DICT("|u1", "False", "()"), "a", 1);
     file.data[9] = 0xff;
@@ -420,15 +404,14 @@ static void test_a_pipe_is_read(void **state)
     fer_tensor_release(tensor);
 }
 
-#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_every_version_is_read),
         cmocka_unit_test(test_every_dtype_is_read),
         cmocka_unit_test(test_what_python_would_read_too),
-        cmocka_unit_test(test_fortran_order),
+        IN_FOLDER(test_fortran_order),
+        IN_FOLDER(test_big_endian),
         cmocka_unit_test(test_what_is_not_supported_is_named),
         cmocka_unit_test(test_malformed_headers),
         IN_FOLDER(test_files_cut_short),

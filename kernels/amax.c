@@ -1,0 +1,21 @@
+#include "std.h"
+
+SIGNATURE(amax,
+          "<T: i8|i16|i32|i64|u8|u16|u32|u64|f16|bf16|f32|f64>(x: T[*s, n]) -> T[*s] where n > 0");
+DTYPE_VAR(T, f32);
+
+/* NaN where the row has one. */
+KERNEL(amax, OUT(T, ANY, y), IN(T, ANY, x))
+{
+    const index_t n = ROW_LENGTH(x);
+    for (index_t row = 0; row < SIZE(y); row++) {
+        const T *from = DATA(x) + row * n;
+        COMPUTE(T) largest = WIDEN(from[0]);
+        for (index_t i = 1; i < n; i++) {
+            const COMPUTE(T) value = WIDEN(from[i]);
+            largest = value > largest || value != value ? value : largest;
+        }
+        DATA(y)[row] = NARROW(T, largest);
+    }
+    return OK;
+}

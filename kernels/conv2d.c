@@ -1,0 +1,50 @@
+#include "std.h"
+
+SIGNATURE(conv2d, "<T: any_float, stride: int = 1, padding: int = 0>"
+                  "(x: T[b, c, h, w], weight: T[o, c, kh, kw]) -> "
+                  "T[b, o, (h + 2 * padding - kh) // stride + 1, "
+                  "(w + 2 * padding - kw) // stride + 1] "
+                  "where stride > 0, padding >= 0, kh <= h + 2 * padding, kw <= w + 2 * padding");
+DTYPE_VAR(T, f32);
+PARAM(int, stride, 1);
+PARAM(int, padding, 0);
+
+/* Adds `factor` times a row of the input to `sums`, of which place i looks at from[i * stride +
+ * offset]. What lies in the padding adds nothing. */
+static void add_row(COMPUTE(T) *restrict sums, index_t num_sums, const T *restrict from,
+                    index_t width, index_t offset, COMPUTE(T) factor)
+{
+    const index_t begin = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
+    index_t end = offset >= width ? 0 : (width - offset + stride - 1) / stride;
+    end = end < num_sums ? end : num_sums;
+    for (index_t i = begin; i < end; i++)
+        sums[i] += factor * WIDEN(from[i * stride + offset]);
+}
+
+/* Each element adds up its products in the order of c, kh, kw, whatever the sizes. */
+KERNEL(conv2d, OUT(T, 4, y), IN(T, 4, x), IN(T, 4, weight))
+{
+    const index_t width = DIM(y, 3);
+    if (SIZE(y) == 0)
+        return OK;
+    COMPUTE(T) *sums = SCRATCH(COMPUTE(T), width);
+    for (index_t row = 0; row < NUM_ROWS(y); row++) {
+        const index_t i = row % DIM(y, 2);
+        const index_t o = row / DIM(y, 2) % DIM(y, 1);
+        const index_t b = row / DIM(y, 2) / DIM(y, 1);
+        for (index_t j = 0; j < width; j++)
+            sums[j] = 0;
+        for (index_t c = 0; c < DIM(x, 1); c++)
+            for (index_t p = 0; p < DIM(weight, 2); p++) {
+                const index_t from = i * stride + p - padding;
+                if (from < 0 || from >= DIM(x, 2))
+                    continue;
+                for (index_t q = 0; q < DIM(weight, 3); q++)
+                    add_row(sums, width, &AT(x, b, c, from, 0), DIM(x, 3), q - padding,
+                            LOAD(weight, o, c, p, q));
+            }
+        for (index_t j = 0; j < width; j++)
+            STORE(y, sums[j], b, o, i, j);
+    }
+    return OK;
+}

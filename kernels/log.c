@@ -1,0 +1,10 @@
+#include "std.h"
+#include "vector_math.h"
+
+SIGNATURE(log, "<T: any_float>(x: T[*s]) -> T[*s]");
+DTYPE_VAR(T, f32);
+
+MAP(log, T, IN(T, x))
+{
+    return MATH(T, log, x);
+}

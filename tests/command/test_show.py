@@ -1,0 +1,159 @@
+"""`ferrule show`: a program as text, in Graphviz's language, and as a picture."""
+import os
+import re
+import shutil
+import xml.dom.minidom
+
+from support import SOURCE, CommandTest, main, run
+
+KERNELS = """#include <ferrule/kernel.h>
+SIGNATURE(scale, "<by: int = 3>(x: f32[*s]) -> f32[*s]");
+PARAM(int, by, 3);
+MAP(scale, f32, IN(f32, x)) { return x * (f32)by; }
+
+SIGNATURE(sort2, "(a: f32[], b: f32[]) -> (low: f32[], high: f32[])");
+KERNEL(sort2, OUT(f32, 0, low), OUT(f32, 0, high), IN(f32, 0, a), IN(f32, 0, b))
+{
+    AT(low) = AT(a) < AT(b) ? AT(a) : AT(b);
+    AT(high) = AT(a) < AT(b) ? AT(b) : AT(a);
+    return OK;
+}
+
+SIGNATURE(count, "(inout total: f32[], x: f32[]) -> () effect");
+KERNEL(count, INOUT(f32, 0, total), IN(f32, 0, x))
+{
+    AT(total) += AT(x);
+    return OK;
+}
+"""
+PROGRAM = r"""use "own"
+
+graph sorted(a: f32[], b: f32[], total: f32[]) -> (f32[], f32[]) {
+  low, high = sort2(a, b)
+  twice = scale<by = 2>(low)
+  count(total, twice)
+  count(total, 1.5)
+  return twice, high
+}
+
+graph "a \"b\"\\c"("x\ny": f32[n]) {
+  many = constant f32[9] [1, 2, 3, 4, 5, 6, 7, 8, 9]
+  few = constant f32[2] [1, 2]
+  same = rebind "x\ny" [m]
+  return same, many, few
+}
+"""
+NODE = re.compile(r'^    (\w+) \[(?:shape=\w+, |style=\w+, )?label="(.*)"\]$', re.MULTILINE)
+EDGE = re.compile(r'^    (\w+) -> (\w+) \[(.*)\]$', re.MULTILINE)
+
+
+class Show(CommandTest):
+    def setUp(self):
+        super().setUp()
+        self.write("own/kernels.c", KERNELS)
+        self.program = self.write("p.fer", PROGRAM)
+
+    def test_the_text_is_a_program_again(self):
+        text = self.succeeds("show", self.program)
+        self.assertRegex(text, r'twice = \w+\(low\) {token: "scale#[0-9a-f]{16}"}  # f32\[\]')
+        again = self.write("elsewhere/again.fer", text)
+        self.assertEqual(self.succeeds("show", again), text)
+
+    def test_dot(self):
+        text = self.succeeds("show", "--dot", self.program)
+        self.assertTrue(text.startswith("digraph {\n") and text.endswith("}\n"), text)
+        nodes, edges = NODE.findall(text), EDGE.findall(text)
+        labels = dict(nodes)
+        self.assertEqual(len(labels), len(nodes))
+        names = sorted(labels.values())
+        self.assertEqual(names, sorted([
+            "a: f32[]", "b: f32[]", "total: f32[]", r"sort2\nlow: f32[]\nhigh: f32[]",
+            r"scale\nby = 2\ntwice: f32[]", "count", "count", r"constant [1.5]\nf32[]",
+            "output 1", "output 2",
+            r"x\ny: f32[n]", r"constant\nmany: f32[9]", r"constant [1.0, 2.0]\nfew: f32[2]",
+            r"rebind\nsame: f32[m]", "output 1", "output 2", "output 3"]))
+        ends = [(labels[a], labels[b], how) for a, b, how in edges]
+        scale = r"scale\nby = 2\ntwice: f32[]"
+        sort2 = r"sort2\nlow: f32[]\nhigh: f32[]"
+        for end in [("a: f32[]", sort2, 'label="as a"'), ("b: f32[]", sort2, 'label="as b"'),
+                    (sort2, scale, 'label="low: f32[]"'),
+                    (sort2, "output 2", 'label="high: f32[]"'),
+                    (scale, "output 1", 'label=""'), (scale, "count", 'label="as x"'),
+                    ("total: f32[]", "count", 'dir=both, label="as total"'),
+                    ("count", "count", "style=dotted")]:
+            self.assertIn(end, ends)
+        # The values' edges, and one for the order of the two counts.
+        self.assertEqual(len(ends), 9 + 1 + 4)
+        self.assertIn(r'    label="a \"b\"\\c"', text)
+
+    def test_svg(self):
+        if shutil.which("dot") is None:
+            self.skipTest("Graphviz is not installed")
+        picture = self.folder / "p.svg"
+        self.assertEqual(self.succeeds("show", "--svg", "-o", picture, self.program), "")
+        document = xml.dom.minidom.parse(str(picture)).documentElement
+        self.assertEqual(document.tagName, "svg")
+        texts = {node.firstChild.data for node in document.getElementsByTagName("text")}
+        self.assertLessEqual({"sorted", 'a "b"\\c', "twice: f32[]", "by = 2"}, texts)
+        self.assertTrue(self.succeeds("show", "--svg", self.program).startswith("<?xml"))
+
+    def fake_dot(self, script):
+        tool = self.write("tools/dot", "#!/bin/sh\n" + script)
+        tool.chmod(0o755)
+        temporary = self.folder / "temporary"
+        temporary.mkdir(exist_ok=True)
+        # The compiler is still needed.
+        path = f"{tool.parent}{os.pathsep}{os.environ['PATH']}"
+        return {**os.environ, "PATH": path, "TMPDIR": str(temporary)}
+
+    def test_svg_is_what_dot_makes_of_it(self):
+        environment = self.fake_dot('[ "$1" = -Tsvg ] || exit 1\ncat "$4" >"$3"\n')
+        self.assertEqual(self.succeeds("show", "--svg", self.program, env=environment),
+                         self.succeeds("show", "--dot", self.program))
+        self.assertEqual(os.listdir(environment["TMPDIR"]), [])
+
+    def test_svg_without_dot(self):
+        run("show", self.program)
+        tools = self.folder / "tools"
+        tools.mkdir()
+        self.fails("UNSUPPORTED", "show", "--svg", self.program, words=["Graphviz", "--dot"],
+                   env={**os.environ, "PATH": str(tools), "FERRULE_CC": self.compiler()})
+
+    def compiler(self):
+        names = (os.environ.get("FERRULE_CC"), os.environ.get("CC"), "cc")
+        return shutil.which(next(filter(None, names)))
+
+    def test_svg_when_dot_fails(self):
+        environment = self.fake_dot("echo it is broken >&2\nexit 3\n")
+        self.fails("RUNTIME", "show", "--svg", self.program, words=["it is broken"],
+                   env=environment)
+        self.assertEqual(os.listdir(environment["TMPDIR"]), [])
+
+    def test_svg_without_a_temporary_folder(self):
+        self.fails("IO", "show", "--svg", self.program, words=["/none/there"],
+                   env={**os.environ, "TMPDIR": "/none/there"})
+
+    def test_output(self):
+        self.assertEqual(self.succeeds("show", "-o", self.folder / "out", self.program), "")
+        self.assertEqual((self.folder / "out").read_text(encoding="utf-8"),
+                         self.succeeds("show", self.program))
+        self.fails("IO", "show", "-o", self.folder / "none" / "out", self.program, words=["out"])
+
+    def test_wrong_usage(self):
+        self.assertTrue(self.succeeds("show", "--help").startswith("usage: ferrule show "))
+        self.misused("show", words=["PROGRAM.fer is missing"])
+        self.misused("show", "a", "b", words=["'b' is too many"])
+        self.misused("show", "--dot", "--svg", "a", words=["exclude"])
+        self.misused("show", "--wrong", words=["unknown option '--wrong'"])
+
+    def test_faulty_programs(self):
+        self.fails("IO", "show", self.folder / "none.fer", words=["none.fer"])
+        program = self.write("bad.fer", "graph g(x: f32[n]) {\n  return y\n}\n")
+        self.fails("VALUE", "show", program, words=["bad.fer:2:10", "'y'"])
+
+    def test_every_example_shows(self):
+        for program in sorted((SOURCE / "examples").glob("*.fer")):
+            self.assertIn("graph ", self.succeeds("show", program))
+
+
+main()

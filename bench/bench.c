@@ -105,6 +105,7 @@ int main(int argc, char **argv)
     fprintf(raw, "table\tcase\tround\tns\n");
     bench_calls(raw);
     bench_graphs(raw);
+    bench_memory(raw);
     bench_declarations(raw, argv[0], argv[1]);
     fclose(raw);
     printf("every sample: %s\n", path);

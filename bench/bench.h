@@ -31,6 +31,7 @@ _Noreturn void bench_fail(const char *message);
 
 void bench_calls(FILE *raw);
 void bench_graphs(FILE *raw);
+void bench_memory(FILE *raw);
 void bench_declarations(FILE *raw, const char *program, const char *scratch_folder);
 /* What a process of bench_declarations does: declares warm, calls once; prints the declaration's
  * us. */

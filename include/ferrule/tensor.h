@@ -135,6 +135,29 @@ FER_API FER_MUST_USE fer_status fer_npy_write(const char *path, const fer_tensor
 FER_API FER_MUST_USE fer_status fer_npy_map(const char *path, fer_tensor **out_tensor,
                                             fer_error *error);
 
+/* Memory of the tensors that this library makes. What tensors of about 32 KiB and more leave behind
+ * is kept for the next ones of about the same size, which then cost no page faults; from 2 MiB on
+ * it lies in huge pages where the system has them. Smaller tensors are malloc's and not counted
+ * here. Each call is for the whole process, from any thread. In a build with a sanitizer all is
+ * malloc's.
+ */
+typedef struct fer_memory_figures {
+    uint64_t bytes_in_use; /* by tensors, rounded up to the sizes that are kept */
+    uint64_t bytes_idle;   /* kept for tensors to come */
+    uint64_t bytes_bound;  /* the most that is kept */
+    uint64_t num_reused;   /* tensors that found their memory here */
+    uint64_t num_fresh;    /* tensors whose memory was asked of the system */
+} fer_memory_figures;
+FER_API fer_memory_figures fer_memory_read(void);
+
+/* Gives everything idle back to the system, and says how much it was. It also happens by itself
+ * before a tensor fails for lack of memory. */
+FER_API uint64_t fer_memory_trim(void);
+
+/* The most that is kept idle; beyond it goes first what has been idle longest. 0 keeps nothing. The
+ * default is $FERRULE_IDLE_BYTES, else an eighth of the machine's memory and at most 1 GiB. */
+FER_API void fer_memory_set_bound(uint64_t num_bytes);
+
 #ifdef __cplusplus
 }
 #endif

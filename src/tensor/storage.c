@@ -1,4 +1,5 @@
 /* The life of a tensor: one block for header and data, one count of references. */
+#include "tensor/pool.h"
 #include "tensor/tensor.h"
 
 #include <stdlib.h>
@@ -14,19 +15,45 @@ const fer_dl_dtype fer_dl_dtypes[FER_NUM_DTYPES] = {
     [FER_F64] = {2, 64, 1}, [FER_F8E4M3FN] = {10, 8, 1}, [FER_F8E5M2] = {12, 8, 1},
 };
 
-static bool block_bytes(size_t num_bytes, size_t *out_bytes)
+#define HEADER_BYTES (sizeof(fer_tensor) + DATA_ALIGNMENT - 1)
+
+_Static_assert(HEADER_BYTES <= FER_POOL_SLACK_BYTES, "elements of a round size stay in its class");
+
+/* A block for the header and `num_bytes` of elements, or NULL. It says itself where it came from.
+ */
+static inline fer_tensor *take_block(size_t num_bytes, bool is_zeroed)
 {
-    return !__builtin_add_overflow(num_bytes, sizeof(fer_tensor) + DATA_ALIGNMENT - 1, out_bytes);
+    size_t size;
+    if (__builtin_add_overflow(num_bytes, HEADER_BYTES, &size))
+        return NULL;
+    bool is_pooled = fer_pool_takes(size);
+    fer_tensor *tensor;
+    if (is_pooled)
+        tensor = fer_pool_allocate(size, is_zeroed);
+    else
+        tensor = is_zeroed ? calloc(1, size) : malloc(size);
+    if (tensor != NULL)
+        tensor->is_pooled = is_pooled;
+    return tensor;
 }
 
-/* The first boundary behind the header; block_bytes left room for it. */
+static inline void give_block(fer_tensor *tensor)
+{
+    if (tensor->is_pooled)
+        fer_pool_release(tensor, tensor->num_bytes + HEADER_BYTES);
+    else
+        free(tensor);
+}
+
+/* The first boundary behind the header; HEADER_BYTES left room for it. */
 static void *data_behind(fer_tensor *tensor)
 {
     uintptr_t end = (uintptr_t)(tensor + 1);
     return (char *)(tensor + 1) + (-end & (DATA_ALIGNMENT - 1));
 }
 
-/* Every member is written, extents only up to the rank: this is on the path of every call. */
+/* Every member but is_pooled is written, extents only up to the rank: this is on the path of every
+ * call. */
 static void start_header(fer_tensor *tensor, fer_dtype dtype, size_t rank, const int64_t *extents,
                          int32_t device, int64_t num_elements, size_t num_bytes)
 {
@@ -52,8 +79,7 @@ static void start_header(fer_tensor *tensor, fer_dtype dtype, size_t rank, const
 fer_tensor *fer_tensor_allocate(fer_dtype dtype, size_t rank, const int64_t *extents,
                                 int32_t device, int64_t num_elements, size_t num_bytes)
 {
-    size_t size;
-    fer_tensor *tensor = block_bytes(num_bytes, &size) ? malloc(size) : NULL;
+    fer_tensor *tensor = take_block(num_bytes, false);
     if (tensor != NULL)
         start_header(tensor, dtype, rank, extents, device, num_elements, num_bytes);
     return tensor;
@@ -62,8 +88,7 @@ fer_tensor *fer_tensor_allocate(fer_dtype dtype, size_t rank, const int64_t *ext
 fer_tensor *fer_tensor_allocate_zeroed(fer_dtype dtype, size_t rank, const int64_t *extents,
                                        int32_t device, int64_t num_elements, size_t num_bytes)
 {
-    size_t size;
-    fer_tensor *tensor = block_bytes(num_bytes, &size) ? calloc(1, size) : NULL;
+    fer_tensor *tensor = take_block(num_bytes, true);
     if (tensor != NULL)
         start_header(tensor, dtype, rank, extents, device, num_elements, num_bytes);
     return tensor;
@@ -80,7 +105,7 @@ static void destroy(fer_tensor *tensor)
 {
     if (tensor->deleter != NULL)
         tensor->deleter(tensor->context);
-    free(tensor);
+    give_block(tensor);
 }
 
 void fer_tensor_release(fer_tensor *tensor)

@@ -6,13 +6,14 @@
 #include <ferrule/tensor.h>
 #include <stdatomic.h>
 
-/* Header and data of an owned tensor are one block of malloc: the data starts at the first 64-byte
- * boundary after the header. */
+/* Header and data of an owned tensor are one block, the pool's or malloc's: the data starts at the
+ * first 64-byte boundary after the header. */
 struct fer_tensor {
     atomic_uint references;
     uint8_t dtype; /* fer_dtype */
     uint8_t rank;
     bool is_read_only;
+    bool is_pooled;   /* else the block is malloc's */
     fer_dl_tensor dl; /* shape points to `extents`; strides NULL, byte_offset 0 */
     int64_t extents[FER_MAX_RANK];
     int64_t num_elements;
@@ -25,7 +26,8 @@ struct fer_tensor {
  * elements are uninitialised. NULL when there is no memory. */
 fer_tensor *fer_tensor_allocate(fer_dtype dtype, size_t rank, const int64_t *extents,
                                 int32_t device, int64_t num_elements, size_t num_bytes);
-/* The same with every byte 0; a large one touches no page before it is used. */
+/* The same with every byte 0; a large fresh block touches no page before it is used.
+ */
 fer_tensor *fer_tensor_allocate_zeroed(fer_dtype dtype, size_t rank, const int64_t *extents,
                                        int32_t device, int64_t num_elements, size_t num_bytes);
 

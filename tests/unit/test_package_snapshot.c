@@ -232,7 +232,8 @@ static void test_an_error_in_a_systems_header_has_its_own_path(void **state)
     snprintf(text, sizeof text, INCLUDE "#include \"%s\"\n" KERNEL, at("elsewhere/broken.h"));
     write_file("p/value.c", text);
     char expected[512];
-    snprintf(expected, sizeof expected, "value<T = f32, step = 0>: %s:1: ", at("elsewhere/broken.h"));
+    snprintf(expected, sizeof expected,
+             "value<T = f32, step = 0>: %s:1: ", at("elsewhere/broken.h"));
     ASSERT_PACKAGE_REFUSED(FER_COMPILE_ERROR, GENERIC, "p", expected, "elsewhere");
 }
 

@@ -228,6 +228,11 @@ static const char *near_kernel(const fer_program_reader *reader, const char *nam
 static fer_status fail_unknown_op(const fer_program_reader *reader, const fer_token *at,
                                   const char *name, fer_error *error)
 {
+    if (!fer_lexer_at(&reader->lexer, "("))
+        return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error,
+                              "'%s' is no call; a step calls an op, as in f(%s), and there are no "
+                              "operators: add, mul and the like are ops",
+                              name, name);
     const char *near = fer_names_near(&reader->module->op_names, name);
     if (near == NULL)
         near = near_kernel(reader, name);

@@ -99,7 +99,13 @@ fer_status fer_program_expect_value(fer_program_reader *reader, fer_graph *graph
     FER_TRY(fer_program_expect_name(reader, "a value's name", &name, error));
     *out_value = fer_names_find(&graph->value_names, name);
     fer_status status = FER_OK;
-    if (*out_value == NULL) {
+    bool is_call = fer_lexer_at(&reader->lexer, "(") || fer_lexer_at(&reader->lexer, "<");
+    if (*out_value == NULL && is_call) {
+        status = fer_lexer_fail(&reader->lexer, &token, FER_VALUE_ERROR, error,
+                                "graph '%s': '%s' is called where a value belongs; calls do not "
+                                "nest: give its result a name in a step before",
+                                graph->name, name);
+    } else if (*out_value == NULL) {
         const char *near = fer_names_near(&graph->value_names, name);
         status = fer_lexer_fail(&reader->lexer, &token, FER_VALUE_ERROR, error,
                                 "graph '%s': there is no value '%s'%s%s%s", graph->name, name,

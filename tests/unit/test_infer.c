@@ -379,10 +379,11 @@ static void test_incomplete(void **state)
     check_refuses(
         "f<g: int, k: int = 2, h: str>(x: f32[n]) -> f32[n // g]", "f32[8]", FER_VALUE_ERROR,
         "f: parameters 'g', 'h' have no value; give them at declaration, or subscript the "
-        "op: f<g = ...> in a program, f[{\"g\": ...}] in Python");
+        "op: f<g = ...> in a program, --param g=... with `ferrule call`, fer_op_specialise in C");
     check_refuses("f<to: dtype>(x: f32[n]) -> to[n]", "f32[8]", FER_VALUE_ERROR,
                   "f: parameter 'to' has no value; give it at declaration, or subscript the op: "
-                  "f<to = ...> in a program, f[{\"to\": ...}] in Python");
+                  "f<to = ...> in a program, --param to=... with `ferrule call`, "
+                  "fer_op_specialise in C");
 }
 
 static void test_devices(void **state)

@@ -60,6 +60,12 @@ static void unknown_names_are_told_with_near_ones(void **state)
                    "t.fer:2:35", "'g'", "'imge'", "did you mean 'image'?");
     ASSERT_REFUSED(FER_VALUE_ERROR, "graph g(image: f32[n]) { return picture }", "t.fer:1:33",
                    "'g'", "'picture'");
+    ASSERT_REFUSED(FER_VALUE_ERROR, RELU "graph g(x: f32[n]) { y = relu(relu(x)) return y }",
+                   "t.fer:2:31", "'relu'", "calls do not nest");
+    ASSERT_REFUSED(FER_VALUE_ERROR, RELU "graph g(x: f32[n]) { return relu(x) }", "t.fer:2:29",
+                   "calls do not nest");
+    ASSERT_REFUSED(FER_VALUE_ERROR, ADD "graph g(x: f32[n]) { y = x + x return y }", "t.fer:2:26",
+                   "'x' is no call", "no operators");
     ASSERT_REFUSED(FER_TYPE_ERROR, ADD "graph g(a: f32[n]) { y = add(a, z = a) return y }",
                    "t.fer:2:26", "'g'", "add", "'z'");
 }

@@ -85,14 +85,32 @@ void fer_append_choices(fer_text *text, const fer_request *request)
         fer_text_append_char(text, '>');
 }
 
+static bool any_hides_dtype_vars(const fer_sources *files)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (files->items[i].scan.hides_dtype_vars)
+            return true;
+    return false;
+}
+
+/* Whether a dtype variable may be declared where only the preprocessor sees it. */
+static bool may_be_hidden(const fer_package *package)
+{
+    bool is_hidden = any_hides_dtype_vars(&package->files);
+    const fer_outside *outside = atomic_load(&((fer_package *)package)->outside);
+    for (; !is_hidden && outside != NULL; outside = outside->older)
+        is_hidden = any_hides_dtype_vars(&outside->files);
+    return is_hidden;
+}
+
 fer_status fer_request_agrees(const fer_request *request, fer_error *error)
 {
     const char *file;
     for (size_t i = 0; i < request->num_params; i++)
         FER_TRY(check_param(request, &request->params[i], error));
-    /* Where a macro makes the kernel it may make its dtype variables too. */
-    for (size_t i = 0; i < request->num_dtypes && !request->main->scan.needs_preprocessor; i++)
-        if (find(request, FER_FOUND_DTYPE_VAR, request->dtypes[i].name, &file) == NULL)
+    for (size_t i = 0; i < request->num_dtypes; i++)
+        if (find(request, FER_FOUND_DTYPE_VAR, request->dtypes[i].name, &file) == NULL &&
+            !may_be_hidden(request->package))
             return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = request->kernel},
                                "%s: '%s' is declared a dtype variable, but %s has no "
                                "DTYPE_VAR(%s, ...)",

@@ -52,7 +52,7 @@ static void append_marks(fer_text *text, const fer_scan *scan)
  */
 static fer_status replace(fer_source *file, fer_scan *found, fer_error *error)
 {
-    fer_scan merged = {0};
+    fer_scan merged = {.hides_dtype_vars = file->scan.hides_dtype_vars};
     size_t capacity = file->scan.num_items + found->num_items + 1;
     merged.items = calloc(capacity, sizeof *merged.items);
     if (merged.items == NULL)

@@ -231,8 +231,10 @@ static fer_status read_include(reader *r)
     while (*r->p == ' ' || *r->p == '\t')
         r->p++;
     char end = *r->p == '"' ? '"' : '>';
-    if (*r->p != '"' && *r->p != '<')
+    if (*r->p != '"' && *r->p != '<') {
+        r->scan->hides_dtype_vars = true;
         return FER_OK;
+    }
     const char *name = r->p + 1;
     size_t length = 0;
     while (name[length] != '\0' && name[length] != '\n' && name[length] != end)
@@ -287,8 +289,10 @@ static fer_status read_directive_rest(reader *r, bool is_define)
             continue;
         size_t length = name_length(r->p);
         fer_found_kind kind;
-        if (is_define && length > 0 && find_kind(r->p, length, &kind))
-            r->scan->needs_preprocessor = true;
+        if (is_define && length > 0 && find_kind(r->p, length, &kind)) {
+            r->scan->hides_dtype_vars |= kind == FER_FOUND_DTYPE_VAR;
+            r->scan->needs_preprocessor |= kind != FER_FOUND_DTYPE_VAR && kind != FER_FOUND_PARAM;
+        }
         bool is_probe = word_is(r->p, length, "__has_include");
         r->p += length > 0 ? length : 1;
         if (!is_probe)

@@ -28,6 +28,8 @@ typedef struct fer_scan {
     /* Only the preprocessor can tell what is declared: the macros stand in a #define or under a
      * condition. */
     bool needs_preprocessor;
+    /* Dtype variables may be declared that were not found: by a macro, or in an include by one. */
+    bool hides_dtype_vars;
 } fer_scan;
 
 /* Scans terminated text. Comments, strings and what stands under `#if 0` do not count. */

@@ -237,6 +237,32 @@ static void test_equal_parameters_need_no_compiler(void **state)
     fer_op_release(same);
 }
 
+/* One binary for each choice of dtypes, in the order in which they were loaded. */
+static void test_binaries_keep_their_places(void **state)
+{
+    (void)state;
+    static const fer_dtype DTYPES[] = {FER_I32, FER_F64, FER_F32, FER_I32, FER_U8};
+    fer_op *op = declare_source("convert<T, to: dtype = f32>(x: T[*s]) -> to[*s]", SOURCE);
+    const char *paths[5] = {fer_op_binary(op, 0)};
+    size_t count = 1; /* f32, at the declaration */
+    for (size_t i = 0; i < sizeof DTYPES / sizeof *DTYPES; i++) {
+        fer_tensor *x = make_counting(DTYPES[i], 3);
+        fer_tensor *y = NULL;
+        ASSERT_OK(&error, fer_call(op, &x, 1, &y, 1, &error));
+        assert_floats(y, FLOATS(0, 1, 2));
+        RELEASE(x, y);
+        if (fer_op_num_binaries(op) > count)
+            paths[count++] = fer_op_binary(op, fer_op_num_binaries(op) - 1);
+        for (size_t j = 0; j < count; j++) {
+            assert_ptr_equal(fer_op_binary(op, j), paths[j]);
+            for (size_t k = 0; k < j; k++)
+                assert_string_not_equal(paths[j], paths[k]);
+        }
+    }
+    assert_int_equal(count, 4);
+    fer_op_release(op);
+}
+
 /* --- Packages --------------------------------------------------------------------------------- */
 
 static char *folder;
@@ -521,6 +547,7 @@ int main(void)
         cmocka_unit_test(test_a_dtype_parameter_chooses_the_result),
         cmocka_unit_test(test_an_incomplete_op_is_checked),
         cmocka_unit_test(test_equal_parameters_need_no_compiler),
+        cmocka_unit_test(test_binaries_keep_their_places),
         TEST(test_only_its_own_packages_are_searched),
         TEST(test_more_packages_than_an_op_takes),
         TEST(test_extensions_are_absolute_paths),

@@ -161,6 +161,34 @@ static void test_kernels_from_macros_of_headers(void **state)
     assert_kernels("p", "value_2@a.c:3");
 }
 
+/* A dtype variable that the text does not show is not one that is missing. */
+static void test_dtype_variables_that_the_text_hides(void **state)
+{
+    (void)state;
+    static const char GENERIC[] = "value<T>(x: T[]) -> T[]";
+    static const char KERNEL[] = "MAP(value, T, IN(T, x)) { return x + 1; }\n";
+    char text[512];
+    snprintf(text, sizeof text, INCLUDE "%s%s",
+             "#define TYPES(name) DTYPE_VAR(name, f32)\nTYPES(T);\n", KERNEL);
+    write_file("p/a.c", text);
+    fer_op *op = declared(GENERIC, "p");
+    assert_int_equal(value_of(op), 1);
+    fer_op_release(op);
+    write_file("types.h", "DTYPE_VAR(T, f32);\n");
+    snprintf(text, sizeof text, INCLUDE "%s%s", "#define H \"../types.h\"\n#include H\n", KERNEL);
+    write_file("p/a.c", text);
+    op = declared(GENERIC, "p");
+    assert_int_equal(value_of(op), 1);
+    fer_op_release(op);
+    snprintf(text, sizeof text, INCLUDE "%s%s", "#include \"../types.h\"\n", KERNEL);
+    write_file("p/a.c", text);
+    op = declared(GENERIC, "p");
+    fer_op_release(op);
+    snprintf(text, sizeof text, INCLUDE "typedef i32 T;\n%s", KERNEL);
+    write_file("p/a.c", text);
+    ASSERT_PACKAGE_REFUSED(FER_TYPE_ERROR, GENERIC, "p", "value", "'T'", "DTYPE_VAR(T");
+}
+
 /* A kernel of a header belongs to the file that includes it. */
 static void test_kernels_in_headers(void **state)
 {
@@ -335,6 +363,7 @@ int main(void)
         TEST(test_names_between_comments),
         TEST(test_escapes_in_signatures),
         TEST(test_kernels_from_macros_of_headers),
+        TEST(test_dtype_variables_that_the_text_hides),
         TEST(test_kernels_in_headers),
         TEST(test_a_kernel_twice_in_one_file),
         TEST(test_what_is_in_the_folder),

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "package/compile.h"
 #include "package/manifest.h"
+#include "package/prune.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -283,18 +284,24 @@ static void entry_name(const char *digest, char out_name[FER_DIGEST_HEX + 3])
 }
 
 /* Opens what a manifest leads to. Anything wrong with it is a miss: it is built again. */
-static fer_library *open_entry(const fer_store *store, const char *kernel, const char *digest)
+static fer_library *open_entry(const fer_store *store, const char *key, const char *kernel,
+                               const char *digest)
 {
-    pthread_mutex_lock(&state.lock);
-    fer_library *library = take_loaded(digest);
-    pthread_mutex_unlock(&state.lock);
-    if (library != NULL)
-        return library;
     char name[FER_DIGEST_HEX + 3];
     char *path = NULL;
     entry_name(digest, name);
-    if (fer_store_path(store, ENTRIES, name, &path, NULL) == FER_OK && is_content(path, digest))
-        (void)!load(kernel, digest, path, &library, NULL);
+    if (fer_store_path(store, ENTRIES, name, &path, NULL) != FER_OK)
+        return NULL;
+    fer_store_touch(path);
+    pthread_mutex_lock(&state.lock);
+    fer_library *library = take_loaded(digest);
+    pthread_mutex_unlock(&state.lock);
+    if (library == NULL) {
+        fer_store_hold(store, key);
+        fer_store_hold(store, digest);
+        if (is_content(path, digest))
+            (void)!load(kernel, digest, path, &library, NULL);
+    }
     free(path);
     return library;
 }
@@ -375,8 +382,12 @@ static fer_status build(const fer_store *store, const fer_compiler *compiler, co
     fer_digest content = fer_digest_of(data, size);
     fer_digest_hex(&content, digest);
     FER_TRY_DONE(keep_entry(store, digest, data, size, &path, error));
-    fer_manifest_record(store, key, compiler, package, &made, digest);
+    fer_store_hold(store, key);
+    fer_store_hold(store, digest);
+    fer_manifest_record(store, key, compiler, request, &made, digest);
     FER_TRY_DONE(load(request->kernel, digest, path, out_library, error));
+    fer_pruning pruning; /* the build is done either way */
+    (void)!fer_store_prune(store, fer_store_bound(), &pruning, NULL);
 
 done:
     fer_build_clear(&made);
@@ -395,7 +406,7 @@ static fer_status find_or_build(const fer_store *store, const char *key, const f
     fer_status status = FER_OK;
     char digest[FER_DIGEST_HEX];
     if (fer_manifest_find(store, key, found == FER_OK ? &compiler : NULL, package, digest))
-        *out_library = open_entry(store, request->kernel, digest);
+        *out_library = open_entry(store, key, request->kernel, digest);
     if (*out_library != NULL)
         atomic_fetch_add(&num_hits, 1);
     else if (found == FER_OK)

@@ -29,6 +29,7 @@ extern const fer_subcommand fer_command_dim;
 extern const fer_subcommand fer_command_check;
 extern const fer_subcommand fer_command_list;
 extern const fer_subcommand fer_command_show;
+extern const fer_subcommand fer_command_cache;
 
 /* Every subcommand knows --help, and most know nothing else. */
 #define FER_HELP_OPTION                                                                            \

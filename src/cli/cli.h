@@ -77,6 +77,9 @@ fer_status fer_given_declare(const fer_given_declaration *given, const fer_signa
                              const fer_param *params, size_t num_params, fer_op **out_op,
                              fer_error *error);
 
+/* Prints this process's counters on stderr, one on a line. */
+void fer_print_counters(void);
+
 /* On a terminal, shows what compiles when a compiler takes over half a second. */
 void fer_progress_start(void);
 

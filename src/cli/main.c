@@ -1,4 +1,5 @@
 /* The command. `ferrule --help` lists what it does; each subcommand is a file of its own here. */
+#include "base/log.h"
 #include "base/text.h"
 #include "cli/cli.h"
 #include "package/prune.h"
@@ -51,6 +52,8 @@ static int run_command(const fer_subcommand *command, int argc, char **argv)
     fer_status status = fer_device_check_environment(&error);
     if (status == FER_OK)
         status = fer_store_check_environment(&error);
+    if (status == FER_OK)
+        status = fer_log_check_environment(&error);
     return status == FER_OK ? command->run(argc, argv) : fer_finish(status, &error);
 }
 

@@ -1,5 +1,6 @@
 #include "package/library.h"
 
+#include "base/log.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "package/compile.h"
@@ -322,6 +323,27 @@ static fer_status keep_entry(const fer_store *store, const char *digest, const c
 
 /* --- Building --------------------------------------------------------------------------------- */
 
+static void append_subject(fer_text *text, const fer_request *request)
+{
+    fer_text_append(text, request->kernel);
+    fer_append_choices(text, request);
+}
+
+__attribute__((format(printf, 3, 4))) static void
+log_of(fer_log_topic topic, const fer_request *request, const char *format, ...)
+{
+    if (!fer_log_has(topic))
+        return;
+    fer_text text = FER_TEXT_INIT;
+    append_subject(&text, request);
+    va_list arguments;
+    va_start(arguments, format);
+    fer_text_vprintf(&text, format, arguments);
+    va_end(arguments);
+    fer_log(topic, "%s", fer_text_string(&text));
+    fer_text_free(&text);
+}
+
 static void tell_observer(const fer_request *request, bool is_done)
 {
     pthread_mutex_lock(&state.lock);
@@ -331,8 +353,7 @@ static void tell_observer(const fer_request *request, bool is_done)
     if (observer == NULL)
         return;
     fer_text what = FER_TEXT_INIT;
-    fer_text_append(&what, request->kernel);
-    fer_append_choices(&what, request);
+    append_subject(&what, request);
     observer(context, fer_text_string(&what), is_done);
     fer_text_free(&what);
 }
@@ -342,7 +363,10 @@ static fer_status compile_once(const fer_store *store, const fer_compiler *compi
 {
     atomic_fetch_add(&num_compiles, 1);
     tell_observer(request, false);
+    double start = fer_log_clock();
     fer_status status = fer_compile(store, compiler, request, out_build, error);
+    log_of(FER_LOG_COMPILE, request, " of %s: %s %.1f ms", request->package->path,
+           status == FER_OK ? "compiled in" : "failed after", fer_log_clock() - start);
     tell_observer(request, true);
     return status;
 }
@@ -375,6 +399,7 @@ static fer_status build(const fer_store *store, const fer_compiler *compiler, co
     size_t size = 0;
     char digest[FER_DIGEST_HEX];
     atomic_fetch_add(&num_misses, 1);
+    log_of(FER_LOG_CACHE, request, ": miss of %s", key);
     fer_status status = compile(store, compiler, request, package, &made, error);
     if (status != FER_OK)
         goto done;
@@ -387,7 +412,11 @@ static fer_status build(const fer_store *store, const fer_compiler *compiler, co
     fer_manifest_record(store, key, compiler, request, &made, digest);
     FER_TRY_DONE(load(request->kernel, digest, path, out_library, error));
     fer_pruning pruning; /* the build is done either way */
-    (void)!fer_store_prune(store, fer_store_bound(), &pruning, NULL);
+    log_of(FER_LOG_CACHE, request, ": kept as %s", path);
+    if (fer_store_prune(store, fer_store_bound(), &pruning, NULL) == FER_OK &&
+        pruning.num_removed > 0)
+        fer_log(FER_LOG_CACHE, "removed %zu files of %llu bytes, not used for longest",
+                pruning.num_removed, (unsigned long long)pruning.bytes_removed);
 
 done:
     fer_build_clear(&made);
@@ -407,12 +436,14 @@ static fer_status find_or_build(const fer_store *store, const char *key, const f
     char digest[FER_DIGEST_HEX];
     if (fer_manifest_find(store, key, found == FER_OK ? &compiler : NULL, package, digest))
         *out_library = open_entry(store, key, request->kernel, digest);
-    if (*out_library != NULL)
+    if (*out_library != NULL) {
         atomic_fetch_add(&num_hits, 1);
-    else if (found == FER_OK)
+        log_of(FER_LOG_CACHE, request, ": hit %s", fer_library_path(*out_library));
+    } else if (found == FER_OK) {
         status = build(store, &compiler, key, request, package, out_library, error);
-    else
+    } else {
         status = fer_error_move(error, &missing);
+    }
     if (status != FER_OK && found != FER_OK)
         status = fer_error_prepend(error, status, "%s: ", request->kernel);
     fer_error_clear(&missing);

@@ -19,7 +19,8 @@ fer_status fer_store_path(const fer_store *store, const char *kind, const char *
                           char **out_path, fer_error *error);
 /* Notes that a file of the store is used now; to the hour, so that use costs no write. */
 void fer_store_touch(const char *path);
-/* The content, for the caller to free, which is a use; false when it is not there or cannot be read. */
+/* The content, for the caller to free, which is a use; false when it is not there or cannot be
+ * read. */
 bool fer_store_read(const fer_store *store, const char *kind, const char *key, char **out_data,
                     size_t *out_size);
 /* Keeps the content if that is possible. False: it is not kept. */

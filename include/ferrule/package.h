@@ -47,7 +47,8 @@ FER_API fer_kernel_info fer_package_kernel(const fer_package *package, size_t in
  * can be used. The caller frees the text with fer_string_free. */
 FER_API FER_MUST_USE fer_status fer_cache_path(char **out_path, fer_error *error);
 
-/* What this process has done so far. */
+/* What this process has done so far. $FERRULE_LOG tells of each event as it happens (see
+ * docs/kernels.md). */
 typedef struct fer_counters {
     uint64_t compiles;     /* compiler processes run for kernels */
     uint64_t cache_hits;   /* specialisations found in the store or in memory */

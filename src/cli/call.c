@@ -10,13 +10,15 @@ static int run(int argc, char **argv);
 static const struct option OPTIONS[] = {{"package", required_argument, NULL, 'p'},
                                         {"param", required_argument, NULL, 'P'},
                                         {"output", required_argument, NULL, 'o'},
+                                        {"stats", no_argument, NULL, 's'},
                                         FER_HELP_OPTION,
                                         {0}};
 
 const fer_subcommand fer_command_call = {
     .name = "call",
-    .arguments = "--package DIR [--param NAME=VALUE]... [-o [NAME=]FILE]... [--] DECLARATION "
-                 "NAME=INPUT...",
+    .arguments =
+        "--package DIR [--param NAME=VALUE]... [--stats] [-o [NAME=]FILE]... [--] DECLARATION "
+        "NAME=INPUT...",
     .summary = "declare an op and call it once",
     .help =
         "\nDECLARATION may be the name of a kernel that the package declares; `std` is a package.\n"
@@ -24,8 +26,10 @@ const fer_subcommand fer_command_call = {
         "f32 in 0..1 where the operand is f32, else as u8. Each -o writes the result of that "
         "name,\n"
         "or the next one, as .npy or .png; inout operands come after the results. What has no -o\n"
-        "is printed.\n",
-    .letters = ":hp:P:o:",
+        "is printed. --stats says on stderr how much was compiled, found in the cache and "
+        "allocated\n"
+        "for larger tensors.\n",
+    .letters = ":hp:P:o:s",
     .options = OPTIONS,
     .run = run,
 };
@@ -39,6 +43,7 @@ typedef struct arguments {
     size_t num_outputs;
     char **pairs; /* NAME=INPUT */
     size_t num_pairs;
+    bool has_stats;
 } arguments;
 
 /* What a call makes on the way, all owned. */
@@ -220,6 +225,8 @@ static bool read_arguments(int argc, char **argv, arguments *arguments, int *out
     while ((option = fer_next_option(command, argc, argv)) > 0) {
         if (option == 'o') {
             arguments->outputs[arguments->num_outputs++] = fer_output_split(optarg);
+        } else if (option == 's') {
+            arguments->has_stats = true;
         } else if (option == 'p' && !fer_given_add_package(&arguments->given, optarg)) {
             fer_misuse(command, "more than %d packages", FER_MAX_PACKAGES);
             return false;
@@ -268,6 +275,8 @@ static int run(int argc, char **argv)
         work work = {0};
         fer_progress_start();
         code = fer_finish(perform(&arguments, &work, &error), &error);
+        if (arguments.has_stats)
+            fer_print_counters();
         work_clear(&work);
     }
     free(arguments.params);

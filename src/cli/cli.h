@@ -29,6 +29,7 @@ extern const fer_subcommand fer_command_dim;
 extern const fer_subcommand fer_command_check;
 extern const fer_subcommand fer_command_list;
 extern const fer_subcommand fer_command_show;
+extern const fer_subcommand fer_command_cache;
 
 /* Every subcommand knows --help, and most know nothing else. */
 #define FER_HELP_OPTION                                                                            \
@@ -75,6 +76,9 @@ fer_status fer_given_signature(const fer_given_declaration *given, fer_signature
 fer_status fer_given_declare(const fer_given_declaration *given, const fer_signature *signature,
                              const fer_param *params, size_t num_params, fer_op **out_op,
                              fer_error *error);
+
+/* Prints this process's counters on stderr, one on a line. */
+void fer_print_counters(void);
 
 /* On a terminal, shows what compiles when a compiler takes over half a second. */
 void fer_progress_start(void);

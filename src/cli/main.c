@@ -1,6 +1,8 @@
 /* The command. `ferrule --help` lists what it does; each subcommand is a file of its own here. */
+#include "base/log.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "package/prune.h"
 #include "types/device.h"
 
 #include <errno.h>
@@ -9,7 +11,7 @@
 
 static const fer_subcommand *const COMMANDS[] = {
     &fer_command_run,   &fer_command_call, &fer_command_infer, &fer_command_dim,
-    &fer_command_check, &fer_command_list, &fer_command_show,
+    &fer_command_check, &fer_command_list, &fer_command_show,  &fer_command_cache,
 };
 enum { NUM_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 
@@ -48,6 +50,10 @@ static int run_command(const fer_subcommand *command, int argc, char **argv)
 {
     fer_error error = FER_ERROR_INIT;
     fer_status status = fer_device_check_environment(&error);
+    if (status == FER_OK)
+        status = fer_store_check_environment(&error);
+    if (status == FER_OK)
+        status = fer_log_check_environment(&error);
     return status == FER_OK ? command->run(argc, argv) : fer_finish(status, &error);
 }
 

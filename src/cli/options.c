@@ -70,6 +70,23 @@ int fer_finish(fer_status status, fer_error *error)
     return FER_EXIT_FAILED;
 }
 
+void fer_print_counters(void)
+{
+    fer_counters counters = fer_read_counters();
+    fer_memory_figures memory = fer_memory_read();
+    const struct {
+        const char *name;
+        uint64_t value;
+    } rows[] = {
+        {"compiles", counters.compiles},         {"cache hits", counters.cache_hits},
+        {"cache misses", counters.cache_misses}, {"bytes in use", memory.bytes_in_use},
+        {"bytes idle", memory.bytes_idle},       {"blocks reused", memory.num_reused},
+        {"blocks fresh", memory.num_fresh},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        fprintf(stderr, "%-13s  %llu\n", rows[i].name, (unsigned long long)rows[i].value);
+}
+
 bool fer_is_pair(const char *argument)
 {
     const char *equals = strchr(argument, '=');

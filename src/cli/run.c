@@ -12,12 +12,14 @@ static int run(int argc, char **argv);
 static const struct option OPTIONS[] = {{"graph", required_argument, NULL, 'g'},
                                         {"output", required_argument, NULL, 'o'},
                                         {"report", no_argument, NULL, 'r'},
+                                        {"stats", no_argument, NULL, 's'},
                                         FER_HELP_OPTION,
                                         {0}};
 
 const fer_subcommand fer_command_run = {
     .name = "run",
-    .arguments = "[--graph NAME] [--report] [-o [NAME=]OUTPUT]... [--] PROGRAM.fer NAME=INPUT...",
+    .arguments =
+        "[--graph NAME] [--report] [--stats] [-o [NAME=]OUTPUT]... [--] PROGRAM.fer NAME=INPUT...",
     .summary = "run a program's graph",
     .help =
         "\nINPUT is a .npy or .png file, or a number for an input of rank 0. A picture is read as\n"
@@ -25,8 +27,10 @@ const fer_subcommand fer_command_run = {
         "or the next one, as .npy or .png; an output without -o is printed. --graph is needed\n"
         "where the program has several. --report says on stderr what compiled, which shapes went "
         "in\n"
-        "and came out, and how long it took.\n",
-    .letters = ":hg:o:r",
+        "and came out, and how long it took; --stats how much was compiled, found in the cache "
+        "and\n"
+        "allocated for larger tensors.\n",
+    .letters = ":hg:o:rs",
     .options = OPTIONS,
     .run = run,
 };
@@ -36,6 +40,7 @@ typedef struct arguments {
     const char *program;
     const char *graph; /* NULL: the only one */
     bool has_report;
+    bool has_stats;
     fer_given_output *outputs;
     size_t num_outputs;
     char **pairs; /* NAME=INPUT */
@@ -247,6 +252,8 @@ static bool read_arguments(int argc, char **argv, arguments *arguments, int *out
             arguments->graph = optarg;
         else if (option == 'r')
             arguments->has_report = true;
+        else if (option == 's')
+            arguments->has_stats = true;
         else
             arguments->outputs[arguments->num_outputs++] = fer_output_split(optarg);
     }
@@ -281,6 +288,8 @@ static int run(int argc, char **argv)
         work work = {0};
         fer_progress_start();
         code = fer_finish(perform(&arguments, &work, &error), &error);
+        if (arguments.has_stats)
+            fer_print_counters();
         work_clear(&work);
     }
     free(arguments.outputs);

@@ -1,3 +1,4 @@
+#include "base/log.h"
 #include "base/text.h"
 #include "op/op.h"
 #include "signature/unify.h"
@@ -15,7 +16,7 @@ typedef struct scratch {
 /* One run of one function of a kernel. */
 typedef struct run_state {
     fer_context context; /* first: kernels are given its address */
-    const fer_op *op;
+    const fer_specialisation *specialisation;
     fer_error *error;
     bool has_failed;
     scratch *scratch;
@@ -35,6 +36,7 @@ static int fail(fer_context *context, const char *file, int line, const char *fo
     if (state->has_failed)
         return 1;
     state->has_failed = true;
+    const char *name = state->specialisation->op->name;
     fer_text message = FER_TEXT_INIT;
     va_list arguments;
     va_start(arguments, format);
@@ -45,8 +47,8 @@ static int fail(fer_context *context, const char *file, int line, const char *fo
     if (message.has_failed)
         (void)fer_fail_memory(state->error);
     else
-        (void)fer_fail_at(state->error, FER_RUNTIME_ERROR, &(fer_place){.op = state->op->name},
-                          "%s: %s", state->op->name, fer_text_string(&message));
+        (void)fer_fail_at(state->error, FER_RUNTIME_ERROR, &(fer_place){.op = name}, "%s: %s", name,
+                          fer_text_string(&message));
     fer_text_free(&message);
     return 1;
 }
@@ -70,12 +72,46 @@ static void *take_scratch(fer_context *context, uint64_t num_bytes)
 static int64_t *find_extent(fer_context *context, const char *name)
 {
     run_state *state = state_of(context);
-    const fer_signature *signature = state->op->signature;
+    const fer_signature *signature = state->specialisation->op->signature;
     for (size_t i = 0; state->open != NULL && i < fer_signature_num_open(signature); i++)
         if (strcmp(fer_signature_open_at(signature, i), name) == 0)
             return &state->open[i];
     fail(context, NULL, 0, "EXTENT(%s) names no data-dependent dim of the declaration", name);
     return &state->unknown;
+}
+
+static void append_type(fer_text *text, fer_dtype dtype, size_t rank, const int64_t *extents)
+{
+    fer_text_printf(text, "%s[", fer_dtype_name(dtype));
+    for (size_t i = 0; i < rank; i++)
+        fer_text_printf(text, "%s%lld", i == 0 ? "" : ", ", (long long)extents[i]);
+    fer_text_append_char(text, ']');
+}
+
+int fer_run_logged(fer_context *context, const fer_dl_tensor *const *tensors)
+{
+    const fer_specialisation *specialisation = state_of(context)->specialisation;
+    const fer_plan *plan = &specialisation->plan;
+    double start = fer_log_clock();
+    int code = fer_library_kernel(specialisation->library)->run(context, tensors);
+    double took = fer_log_clock() - start;
+    fer_text types = FER_TEXT_INIT;
+    for (size_t i = 0; i < plan->num_operands; i++) {
+        const fer_dl_tensor *operand = tensors[plan->num_results + i];
+        fer_text_append(&types, i == 0 ? "" : ", ");
+        append_type(&types, (fer_dtype)plan->operands[i].dtype, (size_t)operand->ndim,
+                    operand->shape);
+    }
+    fer_text_append(&types, ") -> (");
+    for (size_t i = 0; i < plan->num_results; i++) {
+        fer_text_append(&types, i == 0 ? "" : ", ");
+        append_type(&types, (fer_dtype)plan->results[i].dtype, (size_t)tensors[i]->ndim,
+                    tensors[i]->shape);
+    }
+    fer_log(FER_LOG_CALL, "%s(%s) %s %.4f ms", specialisation->op->name, fer_text_string(&types),
+            code == 0 ? "in" : "failed after", took);
+    fer_text_free(&types);
+    return code;
 }
 
 static fer_status run(const fer_specialisation *specialisation, fer_kernel_function function,
@@ -89,7 +125,7 @@ static fer_status run(const fer_specialisation *specialisation, fer_kernel_funct
         .scratch = take_scratch,
         .extent = find_extent,
     };
-    state.op = specialisation->op;
+    state.specialisation = specialisation;
     state.error = error;
     state.has_failed = false;
     state.scratch = NULL;
@@ -309,14 +345,6 @@ static fer_status check_inout_overlap(const fer_op *op, const fer_plan *plan,
 }
 
 /* --- Given results ---------------------------------------------------------------------------- */
-
-static void append_type(fer_text *text, fer_dtype dtype, size_t rank, const int64_t *extents)
-{
-    fer_text_printf(text, "%s[", fer_dtype_name(dtype));
-    for (size_t i = 0; i < rank; i++)
-        fer_text_printf(text, "%s%lld", i == 0 ? "" : ", ", (long long)extents[i]);
-    fer_text_append_char(text, ']');
-}
 
 static fer_status fail_result_type(const fer_op *op, size_t index, fer_dtype dtype,
                                    const fer_extents *expected, const fer_tensor *result,

@@ -1,3 +1,4 @@
+#include "base/log.h"
 #include "base/text.h"
 #include "op/op.h"
 #include "signature/parse.h"
@@ -176,11 +177,23 @@ static fer_status compile_now(const fer_op *op, fer_error *error)
     return op->is_complete ? select_representative(op, &specialisation, error) : FER_OK;
 }
 
+/* `op` NULL: it failed. */
+static void log_declaration(const fer_op *op, double start, const fer_error *error)
+{
+    double took = fer_log_clock() - start;
+    if (op != NULL)
+        fer_log(FER_LOG_DECLARE, "%s is %s, in %.2f ms", op->token, fer_op_text(op), took);
+    else
+        fer_log(FER_LOG_DECLARE, "failed after %.2f ms%s%s", took, error != NULL ? ": " : "",
+                error != NULL ? error->message : "");
+}
+
 fer_status fer_declare(const fer_declaration *declaration, fer_op **out_op, fer_error *error)
 {
     *out_op = NULL;
     fer_op *op = NULL;
     fer_signature *signature = NULL;
+    double start = fer_log_clock();
     FER_TRY(allocate(&op, error));
     fer_status status = open_packages(op, declaration, error);
     if (status != FER_OK)
@@ -196,6 +209,7 @@ fer_status fer_declare(const fer_declaration *declaration, fer_op **out_op, fer_
     op = NULL;
 
 done:
+    log_declaration(*out_op, start, error);
     fer_signature_release(signature);
     fer_op_release(op);
     return status;
@@ -207,6 +221,7 @@ fer_status fer_op_specialise(const fer_op *op, const fer_param *params, size_t n
     *out_op = NULL;
     fer_op *made = NULL;
     fer_signature *signature = NULL;
+    double start = fer_log_clock();
     FER_TRY(fer_signature_specialise(op->signature, params, num_params, &signature, error));
     fer_status status = allocate(&made, error);
     if (status != FER_OK) {
@@ -224,6 +239,7 @@ fer_status fer_op_specialise(const fer_op *op, const fer_param *params, size_t n
     made = NULL;
 
 done:
+    log_declaration(*out_op, start, error);
     fer_op_release(made);
     return status;
 }

@@ -1,3 +1,4 @@
+#include "base/log.h"
 #include "op/op.h"
 #include "signature/unify.h"
 
@@ -39,7 +40,7 @@ static fer_status create(const fer_op *op, const fer_dtype *var_dtypes,
     FER_TRY_DONE(open_library(op, var_dtypes, &made->library, error));
     FER_TRY_DONE(fer_conform(op->signature, var_dtypes, made->library, error));
     FER_TRY_DONE(fer_plan_create(op->signature, var_dtypes, &made->plan, error));
-    made->run = fer_library_kernel(made->library)->run;
+    made->run = fer_log_has(FER_LOG_CALL) ? fer_run_logged : fer_library_kernel(made->library)->run;
     if (made->plan.num_open > 0)
         made->shape = fer_library_shape(made->library)->run;
     *out_specialisation = made;

@@ -1,9 +1,11 @@
 #include "package/library.h"
 
+#include "base/log.h"
 #include "base/path.h"
 #include "base/text.h"
 #include "package/compile.h"
 #include "package/manifest.h"
+#include "package/prune.h"
 
 #include <dlfcn.h>
 #include <pthread.h>
@@ -283,18 +285,24 @@ static void entry_name(const char *digest, char out_name[FER_DIGEST_HEX + 3])
 }
 
 /* Opens what a manifest leads to. Anything wrong with it is a miss: it is built again. */
-static fer_library *open_entry(const fer_store *store, const char *kernel, const char *digest)
+static fer_library *open_entry(const fer_store *store, const char *key, const char *kernel,
+                               const char *digest)
 {
-    pthread_mutex_lock(&state.lock);
-    fer_library *library = take_loaded(digest);
-    pthread_mutex_unlock(&state.lock);
-    if (library != NULL)
-        return library;
     char name[FER_DIGEST_HEX + 3];
     char *path = NULL;
     entry_name(digest, name);
-    if (fer_store_path(store, ENTRIES, name, &path, NULL) == FER_OK && is_content(path, digest))
-        (void)!load(kernel, digest, path, &library, NULL);
+    if (fer_store_path(store, ENTRIES, name, &path, NULL) != FER_OK)
+        return NULL;
+    fer_store_touch(path);
+    pthread_mutex_lock(&state.lock);
+    fer_library *library = take_loaded(digest);
+    pthread_mutex_unlock(&state.lock);
+    if (library == NULL) {
+        fer_store_hold(store, key);
+        fer_store_hold(store, digest);
+        if (is_content(path, digest))
+            (void)!load(kernel, digest, path, &library, NULL);
+    }
     free(path);
     return library;
 }
@@ -315,6 +323,27 @@ static fer_status keep_entry(const fer_store *store, const char *digest, const c
 
 /* --- Building --------------------------------------------------------------------------------- */
 
+static void append_subject(fer_text *text, const fer_request *request)
+{
+    fer_text_append(text, request->kernel);
+    fer_append_choices(text, request);
+}
+
+__attribute__((format(printf, 3, 4))) static void
+log_of(fer_log_topic topic, const fer_request *request, const char *format, ...)
+{
+    if (!fer_log_has(topic))
+        return;
+    fer_text text = FER_TEXT_INIT;
+    append_subject(&text, request);
+    va_list arguments;
+    va_start(arguments, format);
+    fer_text_vprintf(&text, format, arguments);
+    va_end(arguments);
+    fer_log(topic, "%s", fer_text_string(&text));
+    fer_text_free(&text);
+}
+
 static void tell_observer(const fer_request *request, bool is_done)
 {
     pthread_mutex_lock(&state.lock);
@@ -324,8 +353,7 @@ static void tell_observer(const fer_request *request, bool is_done)
     if (observer == NULL)
         return;
     fer_text what = FER_TEXT_INIT;
-    fer_text_append(&what, request->kernel);
-    fer_append_choices(&what, request);
+    append_subject(&what, request);
     observer(context, fer_text_string(&what), is_done);
     fer_text_free(&what);
 }
@@ -335,7 +363,10 @@ static fer_status compile_once(const fer_store *store, const fer_compiler *compi
 {
     atomic_fetch_add(&num_compiles, 1);
     tell_observer(request, false);
+    double start = fer_log_clock();
     fer_status status = fer_compile(store, compiler, request, out_build, error);
+    log_of(FER_LOG_COMPILE, request, " of %s: %s %.1f ms", request->package->path,
+           status == FER_OK ? "compiled in" : "failed after", fer_log_clock() - start);
     tell_observer(request, true);
     return status;
 }
@@ -368,6 +399,7 @@ static fer_status build(const fer_store *store, const fer_compiler *compiler, co
     size_t size = 0;
     char digest[FER_DIGEST_HEX];
     atomic_fetch_add(&num_misses, 1);
+    log_of(FER_LOG_CACHE, request, ": miss of %s", key);
     fer_status status = compile(store, compiler, request, package, &made, error);
     if (status != FER_OK)
         goto done;
@@ -375,8 +407,16 @@ static fer_status build(const fer_store *store, const fer_compiler *compiler, co
     fer_digest content = fer_digest_of(data, size);
     fer_digest_hex(&content, digest);
     FER_TRY_DONE(keep_entry(store, digest, data, size, &path, error));
-    fer_manifest_record(store, key, compiler, package, &made, digest);
+    fer_store_hold(store, key);
+    fer_store_hold(store, digest);
+    fer_manifest_record(store, key, compiler, request, &made, digest);
     FER_TRY_DONE(load(request->kernel, digest, path, out_library, error));
+    fer_pruning pruning; /* the build is done either way */
+    log_of(FER_LOG_CACHE, request, ": kept as %s", path);
+    if (fer_store_prune(store, fer_store_bound(), &pruning, NULL) == FER_OK &&
+        pruning.num_removed > 0)
+        fer_log(FER_LOG_CACHE, "removed %zu files of %llu bytes, not used for longest",
+                pruning.num_removed, (unsigned long long)pruning.bytes_removed);
 
 done:
     fer_build_clear(&made);
@@ -395,13 +435,15 @@ static fer_status find_or_build(const fer_store *store, const char *key, const f
     fer_status status = FER_OK;
     char digest[FER_DIGEST_HEX];
     if (fer_manifest_find(store, key, found == FER_OK ? &compiler : NULL, package, digest))
-        *out_library = open_entry(store, request->kernel, digest);
-    if (*out_library != NULL)
+        *out_library = open_entry(store, key, request->kernel, digest);
+    if (*out_library != NULL) {
         atomic_fetch_add(&num_hits, 1);
-    else if (found == FER_OK)
+        log_of(FER_LOG_CACHE, request, ": hit %s", fer_library_path(*out_library));
+    } else if (found == FER_OK) {
         status = build(store, &compiler, key, request, package, out_library, error);
-    else
+    } else {
         status = fer_error_move(error, &missing);
+    }
     if (status != FER_OK && found != FER_OK)
         status = fer_error_prepend(error, status, "%s: ", request->kernel);
     fer_error_clear(&missing);

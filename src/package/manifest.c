@@ -13,13 +13,15 @@
 /* A manifest is a list of records, the newest first; a record is lines:
  *
  *   record ENTRY COMPILER
+ *   kernel LENGTH:KERNEL
  *   file DIGEST DEV INO SIZE MTIME MTIME_NS CTIME CTIME_NS LENGTH:PATH
  *   absent LENGTH:PATH
  *   end
  *
- * Paths are bytes, so they carry their length. Relative ones start at the package. The numbers of
- * stat stand for the content while they stay the same; all are zero when the file was changed so
- * shortly before that they might not tell a further change. */
+ * Paths are bytes, so they carry their length, and so does the kernel with its specialisation,
+ * which is for people. Relative paths start at the package. The numbers of stat stand for the
+ * content while they stay the same; all are zero when the file was changed so shortly before that
+ * they might not tell a further change. */
 #define KIND "manifests"
 #define MAX_RECORDS 8
 #define MAX_MANIFEST_BYTES (1 << 20)
@@ -206,16 +208,16 @@ static bool take_number(cursor *c, long long *out)
     return true;
 }
 
-/* `LENGTH:PATH` and the line's end; the copy is the caller's. */
-static char *take_path(cursor *c)
+/* `LENGTH:BYTES` and the line's end; the copy is the caller's. */
+static char *take_bytes(cursor *c)
 {
     long long length;
     if (!take_number(c, &length) || !take_word(c, ":") || length <= 0 || length >= c->end - c->p ||
         c->p[length] != '\n')
         return NULL;
-    char *path = strndup(c->p, (size_t)length);
+    char *bytes = strndup(c->p, (size_t)length);
     c->p += length + 1;
-    return path;
+    return bytes;
 }
 
 typedef struct file_line {
@@ -231,7 +233,7 @@ static bool take_file(cursor *c, file_line *out)
     for (size_t i = 0; i < sizeof out->facts.numbers / sizeof *out->facts.numbers; i++)
         if (!take_word(c, " ") || !take_number(c, &out->facts.numbers[i]))
             return false;
-    out->path = take_word(c, " ") ? take_path(c) : NULL;
+    out->path = take_word(c, " ") ? take_bytes(c) : NULL;
     return out->path != NULL;
 }
 
@@ -283,15 +285,27 @@ static bool absence_holds(const judge *j, const char *path)
     return fer_package_is_whole(j->package, j->outside) || !exists(j->package, path);
 }
 
+/* The first two lines of a record; the copy of the kernel is the caller's. */
+static bool take_head(cursor *c, char out_entry[FER_DIGEST_HEX], char out_compiler[FER_DIGEST_HEX],
+                      char **out_kernel)
+{
+    if (!take_word(c, "record ") || !take_hex(c, out_entry) || !take_word(c, " ") ||
+        !take_hex(c, out_compiler) || !take_word(c, "\nkernel "))
+        return false;
+    *out_kernel = take_bytes(c);
+    return *out_kernel != NULL;
+}
+
 /* Reads one record and says whether it holds. False in `out_is_whole`: the text is damaged. */
 static bool read_record(cursor *c, const fer_compiler *compiler, judge *j,
                         char out_entry[FER_DIGEST_HEX], bool *out_is_whole)
 {
     char made_by[FER_DIGEST_HEX];
+    char *kernel;
     *out_is_whole = false;
-    if (!take_word(c, "record ") || !take_hex(c, out_entry) || !take_word(c, " ") ||
-        !take_hex(c, made_by) || !take_word(c, "\n"))
+    if (!take_head(c, out_entry, made_by, &kernel))
         return false;
+    free(kernel);
     bool holds = compiler == NULL || strcmp(made_by, compiler->identity) == 0;
     while (!take_word(c, "end\n")) {
         file_line line = {.path = NULL};
@@ -300,7 +314,7 @@ static bool read_record(cursor *c, const fer_compiler *compiler, judge *j,
                 return false;
             holds = holds && file_holds(j, &line);
         } else if (take_word(c, "absent ")) {
-            line.path = take_path(c);
+            line.path = take_bytes(c);
             if (line.path == NULL)
                 return false;
             holds = holds && absence_holds(j, line.path);
@@ -311,6 +325,25 @@ static bool read_record(cursor *c, const fer_compiler *compiler, judge *j,
     }
     *out_is_whole = true;
     return holds;
+}
+
+bool fer_manifest_read(const char *data, size_t size, fer_manifest_visitor visit, void *context)
+{
+    /* No compiler has this identity, so that nothing but the text is looked at. */
+    static const fer_compiler NOBODY = {.identity = ""};
+    cursor c = {.p = data, .end = data + size};
+    bool is_whole = c.p < c.end;
+    while (is_whole && c.p < c.end) {
+        char entry[FER_DIGEST_HEX];
+        char made_by[FER_DIGEST_HEX];
+        char *kernel = NULL;
+        cursor head = c;
+        (void)!read_record(&c, &NOBODY, NULL, entry, &is_whole);
+        if (is_whole && visit != NULL && take_head(&head, entry, made_by, &kernel))
+            visit(context, entry, kernel);
+        free(kernel);
+    }
+    return is_whole;
 }
 
 /* The first record of the manifest that holds. */
@@ -351,9 +384,9 @@ bool fer_manifest_find(const fer_store *store, const char *key, const fer_compil
 
 /* --- Writing a manifest ----------------------------------------------------------------------- */
 
-static void append_path(fer_text *text, const char *path)
+static void append_counted(fer_text *text, const char *string)
 {
-    fer_text_printf(text, "%zu:%s\n", strlen(path), path);
+    fer_text_printf(text, "%zu:%s\n", strlen(string), string);
 }
 
 /* What a record is written from. */
@@ -406,7 +439,7 @@ static void append_file(recorder *r, const char *path)
     for (size_t i = 0; i < sizeof known.numbers / sizeof *known.numbers; i++)
         fer_text_printf(&r->text, " %lld", known.numbers[i]);
     fer_text_append_char(&r->text, ' ');
-    append_path(&r->text, path);
+    append_counted(&r->text, path);
 }
 
 static bool is_read(const fer_build *build, const char *path)
@@ -451,7 +484,7 @@ static bool probe(recorder *r, const char *folder, const char *name)
         append_file(r, path);
     } else if (!was_read) {
         fer_text_append(&r->text, "absent ");
-        append_path(&r->text, path);
+        append_counted(&r->text, path);
     }
     free(path);
     return was_read;
@@ -514,16 +547,22 @@ static void append_older(fer_text *text, const fer_store *store, const char *key
 }
 
 void fer_manifest_record(const fer_store *store, const char *key, const fer_compiler *compiler,
-                         const fer_package *package, const fer_build *build, const char *entry)
+                         const fer_request *request, const fer_build *build, const char *entry)
 {
     recorder r = {
-        .package = package,
-        .outside = atomic_load(&package->outside),
+        .package = request->package,
+        .outside = atomic_load(&request->package->outside),
         .build = build,
         .text = FER_TEXT_INIT,
         .is_kept = true,
     };
-    fer_text_printf(&r.text, "record %s %s\n", entry, compiler->identity);
+    fer_text kernel = FER_TEXT_INIT;
+    fer_text_append(&kernel, request->kernel);
+    fer_append_choices(&kernel, request);
+    fer_text_printf(&r.text, "record %s %s\nkernel ", entry, compiler->identity);
+    append_counted(&r.text, fer_text_string(&kernel));
+    r.is_kept = !kernel.has_failed;
+    fer_text_free(&kernel);
     append_record(&r);
     fer_text_append(&r.text, "end\n");
     append_older(&r.text, store, key);

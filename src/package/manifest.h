@@ -20,6 +20,11 @@ bool fer_manifest_find(const fer_store *store, const char *key, const fer_compil
 /* Puts a record of what a build read first in the key's manifest, if the store can keep it. What
  * changed while the compiler ran is not recorded. */
 void fer_manifest_record(const fer_store *store, const char *key, const fer_compiler *compiler,
-                         const fer_package *package, const fer_build *build, const char *entry);
+                         const fer_request *request, const fer_build *build, const char *entry);
+
+/* Tells `visit` of each record: the digest of its binary, and the kernel with its specialisation.
+ * NULL: nobody. Returns whether the manifest is whole. */
+typedef void (*fer_manifest_visitor)(void *context, const char *entry, const char *kernel);
+bool fer_manifest_read(const char *data, size_t size, fer_manifest_visitor visit, void *context);
 
 #endif

@@ -5,11 +5,13 @@
 #include <ferrule/package.h>
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- The private folder ----------------------------------------------------------------------- */
@@ -151,6 +153,17 @@ fer_status fer_store_path(const fer_store *store, const char *kind, const char *
     return fer_text_take(&path, out_path, error);
 }
 
+void fer_store_touch(const char *path)
+{
+    enum { HOUR = 60 * 60 };
+    struct stat about;
+    if (lstat(path, &about) != 0 || !S_ISREG(about.st_mode))
+        return;
+    time_t age = time(NULL) - about.st_mtim.tv_sec;
+    if (age >= HOUR || age <= -HOUR) /* a time to come: the clock was set back */
+        (void)!utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
+}
+
 bool fer_store_read(const fer_store *store, const char *kind, const char *key, char **out_data,
                     size_t *out_size)
 {
@@ -159,6 +172,8 @@ bool fer_store_read(const fer_store *store, const char *kind, const char *key, c
     if (fer_store_path(store, kind, key, &path, NULL) != FER_OK)
         return false;
     fer_status status = fer_file_read(path, out_data, out_size, NULL);
+    if (status == FER_OK)
+        fer_store_touch(path);
     free(path);
     return status == FER_OK;
 }

@@ -17,7 +17,10 @@ void fer_store_close(fer_store *store);
 /* ROOT/KIND/KEY, for the caller to free. */
 fer_status fer_store_path(const fer_store *store, const char *kind, const char *key,
                           char **out_path, fer_error *error);
-/* The content, for the caller to free; false when it is not there or cannot be read. */
+/* Notes that a file of the store is used now; to the hour, so that use costs no write. */
+void fer_store_touch(const char *path);
+/* The content, for the caller to free, which is a use; false when it is not there or cannot be
+ * read. */
 bool fer_store_read(const fer_store *store, const char *kind, const char *key, char **out_data,
                     size_t *out_size);
 /* Keeps the content if that is possible. False: it is not kept. */

@@ -299,7 +299,7 @@ fer_status fer_tensor_to_dlpack(fer_tensor *tensor, bool as_copy,
         return fer_fail(error, FER_VALUE_ERROR,
                         "the tensor is read-only, and DLPack before its version 1 cannot say so; "
                         "export it versioned, or as a copy");
-    offer *made;
+    offer *made = NULL;
     FER_TRY(make_offer(tensor, as_copy, &made, error));
     made->managed.old = (fer_dl_managed_tensor){
         .dl_tensor = describe(made), .manager_ctx = made, .deleter = delete_old_offer};
@@ -312,7 +312,7 @@ fer_status fer_tensor_to_dlpack_versioned(fer_tensor *tensor, bool as_copy,
                                           fer_error *error)
 {
     *out_managed = NULL;
-    offer *made;
+    offer *made = NULL;
     FER_TRY(make_offer(tensor, as_copy, &made, error));
     made->managed.versioned = (fer_dl_managed_tensor_versioned){
         .version = {FER_DL_VERSION_MAJOR, FER_DL_VERSION_MINOR},

@@ -27,7 +27,7 @@ typedef struct view {
 static view make_view(fer_dtype dtype, int32_t rank, uint64_t longest)
 {
     view made = {.dtype = dtype, .rank = rank, .num_elements = 1};
-    int32_t order[8];
+    int32_t order[8] = {0};
     for (int32_t i = 0; i < rank; i++) {
         int32_t at = (int32_t)next((uint64_t)i + 1);
         order[i] = order[at];

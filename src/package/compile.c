@@ -224,6 +224,10 @@ static void append_author_path(fer_text *text, const fer_package *package,
         file += skipped;
         length -= (size_t)skipped;
     }
+    if (length > 2 && memcmp(file, "./", 2) == 0) {
+        file += 2;
+        length -= 2;
+    }
     if (!package->is_inline && *file != '/')
         fer_text_printf(text, "%s/", package->path);
     fer_text_append_bytes(text, file, length);
@@ -360,7 +364,9 @@ static fer_status read_rule(fer_dependencies *dependencies, const fer_workplace 
             fer_text_append_char(&path, *p);
             continue;
         }
-        if (path.length > 0)
+        if (path.has_failed)
+            status = fer_fail_memory(error);
+        else if (path.length > 0)
             status = add_read_file(dependencies, place, path.data, error);
         fer_text_free(&path);
         if (*p == '\0')

@@ -240,6 +240,7 @@ static void test_headers_of_the_environment(void **state)
                             "MAP(value, i32, IN(i32, x)) { return x + VALUE; }\n");
     write_file("one/value_of_test.h", "#define VALUE 1\n");
     write_file("two/value_of_test.h", "#define VALUE 2\n");
+    usleep(50000); /* they were changed before the compiler began */
     setenv("CPATH", at("one"), 1);
     assert_int_equal(declared_value("p"), 1);
     setenv("CPATH", at("two"), 1);

@@ -83,8 +83,7 @@ static void test_includes_by_a_macro(void **state)
     assert_int_equal(value_of(op), 10);
     assert_int_equal(later_value(op), 10);
     fer_op_release(op);
-    ASSERT_PACKAGE_REFUSED(FER_COMPILE_ERROR, GENERIC, "p", "../beside/base.h",
-                           "No such file or directory");
+    ASSERT_PACKAGE_REFUSED(FER_COMPILE_ERROR, GENERIC, "p", "../beside/base.h", at("p/value.c:"));
 }
 
 static void test_includes_from_the_packages_root(void **state)
@@ -208,8 +207,7 @@ static void test_a_missing_header(void **state)
 {
     (void)state;
     write_file("p/value.c", INCLUDE "#include \"sub/missing.h\"\n" KERNEL);
-    ASSERT_PACKAGE_REFUSED(FER_COMPILE_ERROR, GENERIC, "p", at("p/value.c:2"), "sub/missing.h",
-                           "No such file or directory");
+    ASSERT_PACKAGE_REFUSED(FER_COMPILE_ERROR, GENERIC, "p", at("p/value.c:2"), "sub/missing.h");
     write_file("p/sub/missing.h", "#define VALUE 1\n#error \"not this way\"\n");
     ASSERT_PACKAGE_REFUSED(FER_COMPILE_ERROR, GENERIC, "p", at("p/sub/missing.h:2"),
                            "not this way");

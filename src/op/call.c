@@ -114,17 +114,18 @@ int fer_run_logged(fer_context *context, const fer_dl_tensor *const *tensors)
     return code;
 }
 
-static fer_status run(const fer_specialisation *specialisation, fer_kernel_function function,
-                      const fer_dl_tensor *const *tensors, int64_t *open, fer_error *error)
+static inline fer_status run(const fer_specialisation *specialisation, fer_kernel_function function,
+                             const fer_dl_tensor *const *tensors, int64_t *open, fer_error *error)
 {
-    run_state state;
-    state.context = (fer_context){
-        .struct_bytes = sizeof state.context,
+    static const fer_context SERVICES = {
+        .struct_bytes = sizeof SERVICES,
         .num_threads = 1,
         .fail = fail,
         .scratch = take_scratch,
         .extent = find_extent,
     };
+    run_state state;
+    state.context = SERVICES;
     state.specialisation = specialisation;
     state.error = error;
     state.has_failed = false;
@@ -176,20 +177,26 @@ fail_extents(const fer_op *op, const int64_t *open, fer_error *error)
     return status;
 }
 
+static fer_status measure(const fer_specialisation *specialisation,
+                          const fer_dl_tensor *const *tensors, fer_bound *bound, fer_error *error)
+{
+    const fer_plan *plan = &specialisation->plan;
+    const fer_op *op = specialisation->op;
+    int64_t open[FER_MAX_SLOTS];
+    for (size_t i = 0; i < plan->num_open; i++)
+        open[i] = NOT_STORED;
+    FER_TRY(run(specialisation, specialisation->shape, tensors + plan->num_results, open, error));
+    return fer_plan_results(plan, tensors, open, bound) ? FER_OK : fail_extents(op, open, error);
+}
+
 fer_status fer_specialisation_measure(const fer_specialisation *specialisation,
                                       fer_tensor *const *operands, fer_bound *bound,
                                       fer_error *error)
 {
-    const fer_plan *plan = &specialisation->plan;
-    const fer_op *op = specialisation->op;
     const fer_dl_tensor *tensors[FER_MAX_OPERANDS];
-    for (size_t i = 0; i < plan->num_operands; i++)
-        tensors[i] = &operands[i]->dl;
-    int64_t open[FER_MAX_SLOTS];
-    for (size_t i = 0; i < plan->num_open; i++)
-        open[i] = NOT_STORED;
-    FER_TRY(run(specialisation, specialisation->shape, tensors, open, error));
-    return fer_plan_results(plan, open, bound) ? FER_OK : fail_extents(op, open, error);
+    for (size_t i = 0; i < specialisation->plan.num_operands; i++)
+        tensors[specialisation->plan.num_results + i] = &operands[i]->dl;
+    return measure(specialisation, tensors, bound, error);
 }
 
 /* --- Checking operands ------------------------------------------------------------------------ */
@@ -245,10 +252,30 @@ static fer_status check_count(const fer_op *op, fer_tensor *const *operands, siz
     return FER_OK;
 }
 
+/* Lists the operands, too. */
+static inline const fer_specialisation *find(const fer_op *op, fer_tensor *const *operands,
+                                             size_t num_operands, const fer_dl_tensor **out_tensors)
+{
+    if (num_operands != op->num_operands)
+        return NULL;
+    const fer_specialisation *found =
+        atomic_load_explicit(&op->specialisations, memory_order_acquire);
+    while (found != NULL && !fer_plan_takes(&found->plan, operands, out_tensors))
+        found = found->next;
+    return found;
+}
+
+static inline bool binds(const fer_plan *plan, const fer_dl_tensor *const *tensors,
+                         fer_bound *bound)
+{
+    return fer_plan_bind(plan, tensors, bound) && fer_plan_results(plan, tensors, NULL, bound);
+}
+
 /* The way for whatever the plan did not take: the first call with new dtypes, and every mistake. */
 static __attribute__((noinline, cold)) fer_status
 bind_slowly(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
-            const fer_specialisation **out_specialisation, fer_bound *bound, fer_error *error)
+            const fer_specialisation **out_specialisation, const fer_dl_tensor **out_tensors,
+            fer_bound *bound, fer_error *error)
 {
     FER_TRY(check_count(op, operands, num_operands, error));
     size_t num_vars = fer_signature_folded(op->signature)->num_dtype_vars;
@@ -259,31 +286,13 @@ bind_slowly(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
     if (status == FER_OK)
         status = fer_op_select(op, dtypes, out_specialisation, error);
     free(dtypes);
-    if (status == FER_OK && !fer_plan_bind(&(*out_specialisation)->plan, operands, bound))
+    const fer_plan *plan = status == FER_OK ? &(*out_specialisation)->plan : NULL;
+    if (plan != NULL &&
+        !(fer_plan_takes(plan, operands, out_tensors) && binds(plan, out_tensors, bound)))
         status = fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = op->name},
                              "%s: these operands do not fit the declaration %s", op->name,
                              fer_op_text(op));
     return status;
-}
-
-static inline bool has_dtypes(const fer_plan *plan, fer_tensor *const *operands)
-{
-    for (size_t i = 0; i < plan->num_operands; i++)
-        if (operands[i] == NULL || operands[i]->dtype != plan->operands[i].dtype)
-            return false;
-    return true;
-}
-
-static inline const fer_specialisation *find(const fer_op *op, fer_tensor *const *operands,
-                                             size_t num_operands)
-{
-    if (num_operands != op->num_operands)
-        return NULL;
-    const fer_specialisation *found =
-        atomic_load_explicit(&op->specialisations, memory_order_acquire);
-    while (found != NULL && !has_dtypes(&found->plan, operands))
-        found = found->next;
-    return found;
 }
 
 static fer_status check_writable(const fer_op *op, const fer_plan *plan,
@@ -298,13 +307,14 @@ static fer_status check_writable(const fer_op *op, const fer_plan *plan,
     return FER_OK;
 }
 
+/* Fills the operands' part of `out_tensors`. */
 static inline fer_status bind(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
-                              const fer_specialisation **out_specialisation, fer_bound *bound,
-                              fer_error *error)
+                              const fer_specialisation **out_specialisation,
+                              const fer_dl_tensor **out_tensors, fer_bound *bound, fer_error *error)
 {
-    const fer_specialisation *found = find(op, operands, num_operands);
-    if (__builtin_expect(found == NULL || !fer_plan_bind(&found->plan, operands, bound), 0))
-        FER_TRY(bind_slowly(op, operands, num_operands, &found, bound, error));
+    const fer_specialisation *found = find(op, operands, num_operands, out_tensors);
+    if (__builtin_expect(found == NULL || !binds(&found->plan, out_tensors, bound), 0))
+        FER_TRY(bind_slowly(op, operands, num_operands, &found, out_tensors, bound, error));
     if (found->plan.num_inout > 0)
         FER_TRY(check_writable(op, &found->plan, operands, error));
     *out_specialisation = found;
@@ -315,19 +325,9 @@ fer_status fer_op_bind(const fer_op *op, fer_tensor *const *operands, size_t num
                        const fer_specialisation **out_specialisation, fer_bound *bound,
                        fer_error *error)
 {
+    const fer_dl_tensor *tensors[FER_MAX_OPERANDS];
     *out_specialisation = NULL;
-    return bind(op, operands, num_operands, out_specialisation, bound, error);
-}
-
-/* Whether there is a byte of both: where the later one begins the earlier one has not ended. An
- * empty tensor has none, wherever it lies. */
-static inline bool overlaps(const fer_tensor *a, const fer_tensor *b)
-{
-    uintptr_t x = (uintptr_t)a->dl.data;
-    uintptr_t y = (uintptr_t)b->dl.data;
-    uintptr_t x_end = x + a->num_bytes;
-    uintptr_t y_end = y + b->num_bytes;
-    return (x > y ? x : y) < (x_end < y_end ? x_end : y_end);
+    return bind(op, operands, num_operands, out_specialisation, tensors, bound, error);
 }
 
 static fer_status check_inout_overlap(const fer_op *op, const fer_plan *plan,
@@ -335,7 +335,7 @@ static fer_status check_inout_overlap(const fer_op *op, const fer_plan *plan,
 {
     for (size_t i = 0; i < plan->num_operands; i++)
         for (size_t j = 0; plan->operands[i].is_inout && j < plan->num_operands; j++)
-            if (i != j && overlaps(operands[i], operands[j]))
+            if (i != j && fer_tensors_overlap(operands[i], operands[j]))
                 return fer_fail_at(
                     error, FER_VALUE_ERROR,
                     &(fer_place){.op = op->name, .operand = operand_name(op, i)},
@@ -382,66 +382,69 @@ fail_result(const fer_op *op, size_t index, fer_error *error, const char *format
     return status;
 }
 
-static inline bool has_extents(const fer_tensor *tensor, const fer_extents *expected)
+static bool has_extents(const fer_tensor *tensor, const fer_extents *expected)
 {
-    if (tensor->rank != expected->rank)
-        return false;
-    for (size_t i = 0; i < expected->rank; i++)
-        if (tensor->extents[i] != expected->extents[i])
-            return false;
-    return true;
+    return tensor->rank == expected->rank &&
+           memcmp(tensor->extents, expected->extents, expected->rank * sizeof *expected->extents) ==
+               0;
 }
 
-static inline bool has_result_type(const fer_plan *plan, const fer_bound *bound,
-                                   const fer_tensor *result, size_t index)
-{
-    return result->dtype == plan->results[index].dtype &&
-           has_extents(result, &bound->results[index]);
-}
-
-static inline bool accepts_result(const fer_plan *plan, const fer_bound *bound,
-                                  fer_tensor *const *operands, fer_tensor *const *results,
-                                  size_t index)
-{
-    const fer_tensor *result = results[index];
-    if (result == NULL || result->is_read_only || !has_result_type(plan, bound, result, index) ||
-        result->dl.device.device_id != bound->device)
-        return false;
-    for (size_t i = 0; i < plan->num_operands; i++)
-        if (overlaps(result, operands[i]))
-            return false;
-    for (size_t i = 0; i < index; i++)
-        if (overlaps(result, results[i]))
-            return false;
-    return true;
-}
-
-/* Says what accepts_result found. */
-static __attribute__((noinline, cold)) fer_status
-explain_result(const fer_op *op, const fer_plan *plan, const fer_bound *bound,
-               fer_tensor *const *operands, fer_tensor *const *results, size_t index,
-               fer_error *error)
+/* Whether a kernel may write there what the operands' extents say; the results before it may be
+ * written. */
+static fer_status check_result(const fer_op *op, const fer_plan *plan, const fer_bound *bound,
+                               fer_tensor *const *operands, fer_tensor *const *results,
+                               size_t index, fer_error *error)
 {
     const fer_tensor *result = results[index];
     if (result == NULL)
         return fail_result(op, index, error, "is NULL");
-    if (!has_result_type(plan, bound, result, index))
+    if (result->dtype != plan->results[index].dtype || !has_extents(result, &bound->results[index]))
         return fail_result_type(op, index, (fer_dtype)plan->results[index].dtype,
                                 &bound->results[index], result, error);
     if (result->is_read_only)
         return fail_result(op, index, error, "is read-only");
-    if (result->dl.device.device_id != bound->device)
+    int device = operands[0]->dl.device.device_id;
+    if (result->dl.device.device_id != device)
         return fail_result(op, index, error,
                            "is on device %d and the operands on device %d; insert an explicit "
                            "transfer",
-                           result->dl.device.device_id, bound->device);
+                           result->dl.device.device_id, device);
     for (size_t i = 0; i < plan->num_operands; i++)
-        if (overlaps(result, operands[i]))
+        if (fer_tensors_overlap(result, operands[i]))
             return fail_result(op, index, error, "overlaps operand '%s'", operand_name(op, i));
-    size_t other = 0;
-    while (!overlaps(result, results[other]))
-        other++;
-    return fail_result(op, index, error, "overlaps the one for result %zu", other);
+    for (size_t i = 0; i < index; i++)
+        if (fer_tensors_overlap(result, results[i]))
+            return fail_result(op, index, error, "overlaps the one for result %zu", i);
+    return FER_OK;
+}
+
+/* Whether no result shares memory with another or with an operand. */
+static inline bool are_apart(const fer_plan *plan, const fer_dl_tensor *const *tensors)
+{
+    size_t num_tensors = plan->num_results + plan->num_operands;
+    for (size_t i = 0; i < plan->num_results; i++)
+        for (size_t j = i + 1; j < num_tensors; j++)
+            if (fer_tensors_overlap(fer_tensor_of(tensors[i]), fer_tensor_of(tensors[j])))
+                return false;
+    return true;
+}
+
+/* The same for all results of a plain plan at once, compared with the operands' extents where they
+ * lie. Lists them. */
+static inline bool fits_plainly(const fer_plan *plan, fer_tensor *const *operands,
+                                fer_tensor *const *results, const fer_dl_tensor **tensors)
+{
+    for (size_t i = 0; i < plan->num_results; i++) {
+        const fer_tensor *result = results[i];
+        const fer_result_plan *wanted = &plan->results[i];
+        if (result == NULL ||
+            ((result->dtype != wanted->dtype || result->rank != wanted->num_axes) &&
+             (result->dtype != wanted->dtype || wanted->is_simple)) ||
+            result->is_read_only || result->dl.device.device_id != operands[0]->dl.device.device_id)
+            return false;
+        tensors[i] = &result->dl;
+    }
+    return fer_given_hold(plan, tensors) && are_apart(plan, tensors);
 }
 
 /* --- Calling ---------------------------------------------------------------------------------- */
@@ -456,42 +459,49 @@ static fer_status fail_result_count(const fer_op *op, size_t num_results, fer_er
 /* Checks and measures: after it, bound->results says what the results are. */
 static inline fer_status prepare(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
                                  size_t num_results, const fer_specialisation **out_specialisation,
-                                 fer_bound *bound, fer_error *error)
+                                 const fer_dl_tensor **out_tensors, fer_bound *bound,
+                                 fer_error *error)
 {
-    FER_TRY(bind(op, operands, num_operands, out_specialisation, bound, error));
+    FER_TRY(bind(op, operands, num_operands, out_specialisation, out_tensors, bound, error));
     const fer_plan *plan = &(*out_specialisation)->plan;
     if (num_results != plan->num_results)
         return fail_result_count(op, num_results, error);
     if (plan->num_inout > 0)
         FER_TRY(check_inout_overlap(op, plan, operands, error));
     if (plan->num_open > 0)
-        FER_TRY(fer_specialisation_measure(*out_specialisation, operands, bound, error));
+        FER_TRY(measure(*out_specialisation, out_tensors, bound, error));
     return FER_OK;
 }
 
-static inline fer_status run_on(const fer_specialisation *specialisation,
-                                fer_tensor *const *operands, fer_tensor *const *results,
-                                fer_error *error)
+static __attribute__((noinline)) fer_status
+call_into_measured(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+                   fer_tensor *const *results, size_t num_results, fer_error *error)
 {
-    const fer_plan *plan = &specialisation->plan;
+    const fer_specialisation *specialisation;
     const fer_dl_tensor *tensors[FER_MAX_OPERANDS];
-    for (size_t i = 0; i < plan->num_results; i++)
+    fer_bound bound;
+    FER_TRY(
+        prepare(op, operands, num_operands, num_results, &specialisation, tensors, &bound, error));
+    for (size_t i = 0; i < num_results; i++) {
+        FER_TRY(check_result(op, &specialisation->plan, &bound, operands, results, i, error));
         tensors[i] = &results[i]->dl;
-    for (size_t i = 0; i < plan->num_operands; i++)
-        tensors[plan->num_results + i] = &operands[i]->dl;
-    return run(specialisation, specialisation->run, tensors, NULL, error);
+    }
+    return fer_specialisation_run(specialisation, tensors, error);
 }
 
+/* A plain plan has a short way; any doubt there is left to the long one, which says what is wrong.
+ */
 fer_status fer_call_into(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
                          fer_tensor *const *results, size_t num_results, fer_error *error)
 {
-    const fer_specialisation *specialisation;
-    fer_bound bound;
-    FER_TRY(prepare(op, operands, num_operands, num_results, &specialisation, &bound, error));
-    for (size_t i = 0; i < num_results; i++)
-        if (!accepts_result(&specialisation->plan, &bound, operands, results, i))
-            return explain_result(op, &specialisation->plan, &bound, operands, results, i, error);
-    return run_on(specialisation, operands, results, error);
+    const fer_dl_tensor *tensors[FER_MAX_OPERANDS];
+    const fer_specialisation *found = find(op, operands, num_operands, tensors);
+    if (__builtin_expect(found != NULL && found->plan.is_plain &&
+                             num_results == found->plan.num_results &&
+                             fits_plainly(&found->plan, operands, results, tensors),
+                         1))
+        return run(found, found->run, tensors, NULL, error);
+    return call_into_measured(op, operands, num_operands, results, num_results, error);
 }
 
 fer_status fer_call(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
@@ -500,23 +510,27 @@ fer_status fer_call(const fer_op *op, fer_tensor *const *operands, size_t num_op
     for (size_t i = 0; i < num_results; i++)
         out_results[i] = NULL;
     const fer_specialisation *specialisation;
+    const fer_dl_tensor *tensors[FER_MAX_OPERANDS];
     fer_bound bound;
-    FER_TRY(prepare(op, operands, num_operands, num_results, &specialisation, &bound, error));
+    FER_TRY(
+        prepare(op, operands, num_operands, num_results, &specialisation, tensors, &bound, error));
     fer_tensor *results[FER_MAX_OPERANDS];
     fer_status status = FER_OK;
     size_t num_made = 0;
     for (; num_made < num_results; num_made++) {
         const fer_extents *extents = &bound.results[num_made];
-        fer_tensor *result = fer_tensor_allocate(
-            (fer_dtype)specialisation->plan.results[num_made].dtype, extents->rank,
-            extents->extents, bound.device, extents->num_elements, extents->num_bytes);
+        fer_tensor *result =
+            fer_tensor_allocate((fer_dtype)specialisation->plan.results[num_made].dtype,
+                                extents->rank, extents->extents, operands[0]->dl.device.device_id,
+                                extents->num_elements, extents->num_bytes);
         if (result == NULL) {
             status = fer_fail_memory(error);
             goto done;
         }
         results[num_made] = result;
+        tensors[num_made] = &result->dl;
     }
-    FER_TRY_DONE(run_on(specialisation, operands, results, error));
+    FER_TRY_DONE(run(specialisation, specialisation->run, tensors, NULL, error));
     for (size_t i = 0; i < num_results; i++)
         out_results[i] = results[i];
     num_made = 0;

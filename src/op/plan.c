@@ -7,8 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define STACK_DEPTH 32
-
 /* --- Compiling dims --------------------------------------------------------------------------- */
 
 typedef struct emitter {
@@ -83,7 +81,7 @@ static fer_status compile_dim(const fer_plan *plan, const fer_dim *dim, fer_prog
     *out_program = (fer_program){.dim = dim};
     emitter out = {.plan = plan};
     emit_dim(&out, dim);
-    if (out.max_depth > STACK_DEPTH)
+    if (out.max_depth > FER_PROGRAM_DEPTH)
         return FER_OK;
     fer_instruction *instructions = malloc(out.num_instructions * sizeof *instructions);
     if (instructions == NULL)
@@ -95,60 +93,6 @@ static fer_status compile_dim(const fer_plan *plan, const fer_dim *dim, fer_prog
     return FER_OK;
 }
 
-/* --- Evaluating dims -------------------------------------------------------------------------- */
-
-static bool run_program(const fer_program *program, const int64_t *slots, int64_t *out_value)
-{
-    int64_t stack[STACK_DEPTH];
-    int64_t *top = stack - 1;
-    for (size_t i = 0; i < program->num_instructions; i++) {
-        const fer_instruction *instruction = &program->instructions[i];
-        switch (instruction->code) {
-        case FER_PUSH_VALUE:
-            *++top = instruction->value;
-            break;
-        case FER_PUSH_SLOT:
-            *++top = slots[instruction->slot];
-            break;
-        case FER_ADD:
-            top--;
-            if (__builtin_add_overflow(top[0], top[1], &top[0]))
-                return false;
-            break;
-        case FER_MULTIPLY:
-            top--;
-            if (__builtin_mul_overflow(top[0], top[1], &top[0]))
-                return false;
-            break;
-        case FER_FLOOR_DIVIDE:
-            top--;
-            if (top[1] == 0 || !fer_floor_divide(top[0], top[1], &top[0]))
-                return false;
-            break;
-        }
-    }
-    *out_value = *top;
-    return program->num_instructions > 0;
-}
-
-/* For what leaves int64 between the steps, which may come back. */
-static bool evaluate_exactly(const fer_plan *plan, const fer_dim *dim, const int64_t *slots,
-                             int64_t *out_value)
-{
-    fer_assignment assignments[FER_MAX_SLOTS];
-    for (size_t i = 0; i < plan->num_slots; i++)
-        assignments[i] = (fer_assignment){
-            .space = FER_NAMESPACE_SIGNATURE, .name = plan->slot_names[i], .value = slots[i]};
-    return fer_dim_evaluate(dim, assignments, plan->num_slots, out_value, NULL) == FER_OK;
-}
-
-static bool evaluate(const fer_plan *plan, const fer_program *program, const int64_t *slots,
-                     int64_t *out_value)
-{
-    return run_program(program, slots, out_value) ||
-           evaluate_exactly(plan, program->dim, slots, out_value);
-}
-
 /* --- Making the plan -------------------------------------------------------------------------- */
 
 /* What maps names to indices while the plan is made. */
@@ -158,6 +102,7 @@ typedef struct builder {
     const fer_dtype *var_dtypes;
     fer_plan *plan;
     const char *run_names[FER_MAX_OPERANDS];
+    fer_run_place runs[FER_MAX_OPERANDS]; /* of the first operand that has it */
     size_t num_runs;
 } builder;
 
@@ -179,47 +124,25 @@ static size_t find_run(const builder *b, const char *name)
     return run;
 }
 
-static void plan_operand(builder *b, const fer_operand *operand, fer_operand_plan *out)
+static void plan_run(builder *b, const char *name, fer_run_place place)
 {
-    fer_plan *plan = b->plan;
-    const fer_template *type = &operand->type;
-    *out = (fer_operand_plan){
-        .dtype = (uint8_t)resolve_dtype(b, type),
-        .is_inout = operand->is_inout,
-    };
-    for (size_t axis = 0; axis < type->num_axes; axis++) {
-        const fer_axis *declared = &type->axes[axis];
-        if (declared->run != NULL) {
-            out->has_run = true;
-            out->run_axis = (uint8_t)axis;
-            out->run_slot = (uint8_t)find_run(b, declared->run);
-            out->binds_run = out->run_slot == b->num_runs;
-            if (out->binds_run)
-                b->run_names[b->num_runs++] = declared->run;
-            continue;
-        }
-        fer_step *step = &out->steps[out->num_steps++];
-        step->axis = (int8_t)(out->has_run ? (int)axis - (int)type->num_axes : (int)axis);
-        const char *name = fer_dim_symbol_name(declared->dim, NULL);
-        if (name == NULL) {
-            step->kind = FER_STEP_STATIC;
-            /* An input dim is a bare name or a number: the signature was checked. */
-            if (fer_dim_value(declared->dim, &step->value, NULL) != FER_OK)
-                step->value = -1;
-            continue;
-        }
-        size_t slot = find_slot(plan, name);
-        step->kind = slot == plan->num_slots ? FER_STEP_BIND : FER_STEP_MATCH;
-        step->slot = (uint8_t)slot;
-        if (step->kind == FER_STEP_BIND)
-            plan->slot_names[plan->num_slots++] = name;
+    size_t run = find_run(b, name);
+    if (run == b->num_runs) {
+        b->run_names[run] = name;
+        b->runs[b->num_runs++] = place;
+    } else {
+        b->plan->run_matches[b->plan->num_run_matches++] =
+            (fer_run_match){.place = place, .other = b->runs[run]};
     }
-    plan->num_inout += operand->is_inout;
+    b->plan->has_runs = true;
 }
 
-/* `n`, and `n // 2^k`: extents are not negative, so a shift floors. */
-static bool plan_simple_axis(const fer_plan *plan, const fer_dim *dim, fer_result_axis *out)
+/* A dim that is a number, `n`, or `n // 2^k`: extents are not negative, so a shift floors. */
+static bool find_match(const fer_plan *plan, const fer_dim *dim, fer_match *out)
 {
+    *out = (fer_match){.is_static = fer_dim_is_static(dim)};
+    if (out->is_static)
+        return fer_dim_value(dim, &out->value, NULL) == FER_OK;
     if (dim->num_terms != 1 || dim->terms[0].coefficient != 1 || dim->terms[0].num_factors != 1)
         return false;
     const fer_atom *atom = dim->terms[0].factors[0];
@@ -232,10 +155,57 @@ static bool plan_simple_axis(const fer_plan *plan, const fer_dim *dim, fer_resul
     }
     if (name == NULL || divisor <= 0 || (divisor & (divisor - 1)) != 0)
         return false;
-    out->kind = FER_EXTENT_SLOT;
-    out->slot = (uint8_t)find_slot(plan, name);
+    size_t slot = find_slot(plan, name);
+    if (slot == plan->num_slots)
+        return false;
+    out->other = plan->slots[slot];
     out->shift = (uint8_t)__builtin_ctzll((unsigned long long)divisor);
     return true;
+}
+
+/* Input dims are bare names and numbers. A name's first axis gives its extent, and every other one
+ * must match it. */
+static void plan_axis(fer_plan *plan, const fer_dim *dim, fer_axis_place place)
+{
+    fer_match match;
+    if (find_match(plan, dim, &match)) {
+        match.place = place;
+        plan->matches[plan->num_matches++] = match;
+    } else {
+        plan->slot_names[plan->num_slots] = fer_dim_symbol_name(dim, NULL);
+        plan->slots[plan->num_slots++] = place;
+    }
+}
+
+static fer_axis_place place_axis(size_t tensor, const fer_template *type, size_t axis,
+                                 bool is_behind_run)
+{
+    return (fer_axis_place){
+        .tensor = (uint8_t)tensor,
+        .axis = (int8_t)(is_behind_run ? (int)axis - (int)type->num_axes : (int)axis),
+    };
+}
+
+static void plan_operand(builder *b, size_t index, fer_operand_plan *out)
+{
+    const fer_operand *operand = &b->spec->operands[index];
+    const fer_template *type = &operand->type;
+    *out = (fer_operand_plan){
+        .dtype = (uint8_t)resolve_dtype(b, type),
+        .is_inout = operand->is_inout,
+    };
+    uint8_t tensor = (uint8_t)(b->spec->num_results + index);
+    for (size_t i = 0; i < type->num_axes; i++) {
+        if (type->axes[i].run != NULL) {
+            out->has_run = true;
+            plan_run(b, type->axes[i].run,
+                     (fer_run_place){tensor, (uint8_t)i, (uint8_t)(type->num_axes - 1)});
+            continue;
+        }
+        plan_axis(b->plan, type->axes[i].dim, place_axis(tensor, type, i, out->has_run));
+        out->rank++;
+    }
+    b->plan->num_inout += operand->is_inout;
 }
 
 static uint8_t open_index(const fer_signature *signature, const char *symbol)
@@ -255,29 +225,54 @@ static fer_status plan_result(const builder *b, size_t index, fer_result_plan *o
         .dtype = (uint8_t)dtype,
         .num_axes = (uint8_t)type->num_axes,
         .element_bytes = (uint8_t)fer_dtype_bytes(dtype),
-        .is_simple = true,
+        .is_plain = true,
     };
+    size_t num_runs = 0;
     for (size_t i = 0; i < type->num_axes; i++) {
         const fer_axis *declared = &type->axes[i];
         fer_result_axis *axis = &out->axes[i];
         const char *open = fer_signature_open_symbol(b->signature, index, i);
         if (declared->run != NULL) {
             axis->kind = FER_EXTENT_RUN;
-            axis->slot = (uint8_t)find_run(b, declared->run);
+            axis->run = b->runs[find_run(b, declared->run)];
+            num_runs++;
         } else if (open != NULL) {
             axis->kind = FER_EXTENT_OPEN;
             axis->slot = open_index(b->signature, open);
-        } else if (fer_dim_is_static(declared->dim)) {
-            axis->kind = FER_EXTENT_STATIC;
-            FER_TRY(fer_dim_value(declared->dim, &axis->value, error));
-        } else if (!plan_simple_axis(b->plan, declared->dim, axis)) {
+        } else if (find_match(b->plan, declared->dim, &axis->match) &&
+                   (!axis->match.is_static || axis->match.value >= 0)) {
+            axis->kind = FER_EXTENT_MATCH;
+            axis->match.place = place_axis(index, type, i, num_runs > 0);
+        } else {
             axis->kind = FER_EXTENT_PROGRAM;
+            b->plan->has_programs = true;
             FER_TRY(compile_dim(b->plan, declared->dim, &axis->program, error));
         }
-        out->is_simple &=
-            axis->kind == FER_EXTENT_SLOT || (axis->kind == FER_EXTENT_STATIC && axis->value >= 0);
+        out->is_plain &= axis->kind == FER_EXTENT_MATCH || axis->kind == FER_EXTENT_RUN;
     }
+    out->is_plain &= num_runs <= 1;
+    out->is_simple = out->is_plain && num_runs == 0;
     return FER_OK;
+}
+
+/* What given results must match. */
+static void plan_given(fer_plan *plan)
+{
+    plan->num_given_matches = plan->num_matches;
+    plan->num_given_run_matches = plan->num_run_matches;
+    for (size_t i = 0; plan->is_plain && i < plan->num_results; i++) {
+        const fer_result_plan *result = &plan->results[i];
+        for (size_t axis = 0; axis < result->num_axes; axis++) {
+            const fer_result_axis *extent = &result->axes[axis];
+            if (extent->kind == FER_EXTENT_MATCH)
+                plan->matches[plan->num_given_matches++] = extent->match;
+            else
+                plan->run_matches[plan->num_given_run_matches++] = (fer_run_match){
+                    .place = {(uint8_t)i, (uint8_t)axis, (uint8_t)(result->num_axes - 1)},
+                    .other = extent->run,
+                };
+        }
+    }
 }
 
 fer_status fer_plan_create(const fer_signature *signature, const fer_dtype *var_dtypes,
@@ -290,20 +285,27 @@ fer_status fer_plan_create(const fer_signature *signature, const fer_dtype *var_
         .num_results = spec->num_results,
         .num_conditions = spec->num_conditions,
         .num_open = fer_signature_num_open(signature),
+        .has_programs = spec->num_conditions > 0,
         .operands = calloc(spec->num_operands + 1, sizeof *plan.operands),
+        .matches = calloc(FER_MAX_SLOTS, sizeof *plan.matches),
         .results = calloc(spec->num_results + 1, sizeof *plan.results),
         .conditions = calloc(spec->num_conditions + 1, sizeof *plan.conditions),
     };
     *out_plan = (fer_plan){0};
-    if (plan.operands == NULL || plan.results == NULL || plan.conditions == NULL) {
+    if (plan.operands == NULL || plan.matches == NULL || plan.results == NULL ||
+        plan.conditions == NULL) {
         status = fer_fail_memory(error);
         goto done;
     }
     builder b = {.signature = signature, .spec = spec, .var_dtypes = var_dtypes, .plan = &plan};
     for (size_t i = 0; i < spec->num_operands; i++)
-        plan_operand(&b, &spec->operands[i], &plan.operands[i]);
-    for (size_t i = 0; i < spec->num_results; i++)
+        plan_operand(&b, i, &plan.operands[i]);
+    plan.is_plain = plan.num_inout == 0 && plan.num_conditions == 0;
+    for (size_t i = 0; i < spec->num_results; i++) {
         FER_TRY_DONE(plan_result(&b, i, &plan.results[i], error));
+        plan.is_plain &= plan.results[i].is_plain;
+    }
+    plan_given(&plan);
     for (size_t i = 0; i < spec->num_conditions; i++) {
         fer_condition_plan *condition = &plan.conditions[i];
         condition->comparison = spec->conditions[i].comparison;
@@ -328,188 +330,8 @@ void fer_plan_clear(fer_plan *plan)
         free(plan->conditions[i].right.instructions);
     }
     free(plan->operands);
+    free(plan->matches);
     free(plan->results);
     free(plan->conditions);
     *plan = (fer_plan){0};
-}
-
-/* --- Binding ---------------------------------------------------------------------------------- */
-
-static bool bind_run(const fer_operand_plan *plan, const fer_tensor *operand, fer_bound *bound)
-{
-    const int64_t *extents = operand->extents + plan->run_axis;
-    size_t length = (size_t)operand->rank - plan->num_steps;
-    if (plan->binds_run) {
-        bound->runs[plan->run_slot].extents = extents;
-        bound->runs[plan->run_slot].length = length;
-        return true;
-    }
-    if (bound->runs[plan->run_slot].length != length)
-        return false;
-    return memcmp(bound->runs[plan->run_slot].extents, extents, length * sizeof *extents) == 0;
-}
-
-static inline bool fits(const fer_step *step, int64_t extent, int64_t *slots)
-{
-    if (step->kind == FER_STEP_BIND)
-        slots[step->slot] = extent;
-    else if (extent != (step->kind == FER_STEP_MATCH ? slots[step->slot] : step->value))
-        return false;
-    return true;
-}
-
-static bool bind_operand_with_run(const fer_operand_plan *plan, const fer_tensor *operand,
-                                  fer_bound *bound)
-{
-    if (operand->rank < plan->num_steps)
-        return false;
-    for (size_t i = 0; i < plan->num_steps; i++) {
-        const fer_step *step = &plan->steps[i];
-        int axis = step->axis < 0 ? operand->rank + step->axis : step->axis;
-        if (!fits(step, operand->extents[axis], bound->slots))
-            return false;
-    }
-    return bind_run(plan, operand, bound);
-}
-
-static inline bool bind_operand(const fer_operand_plan *plan, const fer_tensor *operand,
-                                fer_bound *bound)
-{
-    if (plan->has_run)
-        return bind_operand_with_run(plan, operand, bound);
-    if (operand->rank != plan->num_steps)
-        return false;
-    for (size_t i = 0; i < plan->num_steps; i++)
-        if (!fits(&plan->steps[i], operand->extents[i], bound->slots))
-            return false;
-    return true;
-}
-
-static bool compare(int64_t left, fer_comparison comparison, int64_t right)
-{
-    switch (comparison) {
-    case FER_EQ:
-        return left == right;
-    case FER_NE:
-        return left != right;
-    case FER_LT:
-        return left < right;
-    case FER_LE:
-        return left <= right;
-    case FER_GT:
-        return left > right;
-    case FER_GE:
-        return left >= right;
-    }
-    return false;
-}
-
-static bool holds(const fer_plan *plan, const fer_condition_plan *condition, const int64_t *slots)
-{
-    int64_t left;
-    int64_t right;
-    return evaluate(plan, &condition->left, slots, &left) &&
-           evaluate(plan, &condition->right, slots, &right) &&
-           compare(left, condition->comparison, right);
-}
-
-/* --- Results ---------------------------------------------------------------------------------- */
-
-/* The extents of any axis (several for a run); false when one is negative or there are too many. */
-static bool extend(const fer_plan *plan, const fer_result_axis *axis, const int64_t *open,
-                   const fer_bound *bound, fer_extents *out)
-{
-    const int64_t *extents = &axis->value;
-    int64_t extent;
-    size_t length = 1;
-    if (axis->kind == FER_EXTENT_RUN) {
-        extents = bound->runs[axis->slot].extents;
-        length = bound->runs[axis->slot].length;
-    } else if (axis->kind == FER_EXTENT_OPEN) {
-        extents = &open[axis->slot];
-    } else if (axis->kind == FER_EXTENT_SLOT) {
-        extent = bound->slots[axis->slot] >> axis->shift;
-        extents = &extent;
-    } else if (axis->kind == FER_EXTENT_PROGRAM) {
-        if (!evaluate(plan, &axis->program, bound->slots, &extent))
-            return false;
-        extents = &extent;
-    }
-    if (out->rank + length > FER_MAX_RANK)
-        return false;
-    for (size_t i = 0; i < length; i++) {
-        if (extents[i] < 0)
-            return false;
-        out->extents[out->rank++] = extents[i];
-    }
-    return true;
-}
-
-static bool measure_any(const fer_plan *plan, const fer_result_plan *result, const int64_t *open,
-                        const fer_bound *bound, fer_extents *out)
-{
-    int64_t num_bytes;
-    out->rank = 0;
-    for (size_t axis = 0; axis < result->num_axes; axis++)
-        if (!extend(plan, &result->axes[axis], open, bound, out))
-            return false;
-    if (!fer_count_elements(out->extents, out->rank, &out->num_elements) ||
-        __builtin_mul_overflow(out->num_elements, (int64_t)result->element_bytes, &num_bytes))
-        return false;
-    out->num_bytes = (size_t)num_bytes;
-    return true;
-}
-
-/* Results whose axes are all slots or numbers need no check but the last, of their size; where that
- * overflows, the general way finds out whether an extent of zero makes it good. */
-static inline bool measure_simple(const fer_result_plan *result, const fer_bound *bound,
-                                  fer_extents *out)
-{
-    int64_t num_elements = 1;
-    int64_t num_bytes;
-    bool has_overflowed = false;
-    for (size_t i = 0; i < result->num_axes; i++) {
-        const fer_result_axis *axis = &result->axes[i];
-        int64_t extent =
-            axis->kind == FER_EXTENT_SLOT ? bound->slots[axis->slot] >> axis->shift : axis->value;
-        out->extents[i] = extent;
-        has_overflowed |= __builtin_mul_overflow(num_elements, extent, &num_elements);
-    }
-    has_overflowed |=
-        __builtin_mul_overflow(num_elements, (int64_t)result->element_bytes, &num_bytes);
-    out->rank = result->num_axes;
-    out->num_elements = num_elements;
-    out->num_bytes = (size_t)num_bytes;
-    return !has_overflowed;
-}
-
-static inline bool measure(const fer_plan *plan, const int64_t *open, fer_bound *bound)
-{
-    for (size_t i = 0; i < plan->num_results; i++) {
-        const fer_result_plan *result = &plan->results[i];
-        fer_extents *out = &bound->results[i];
-        if (!(result->is_simple && measure_simple(result, bound, out)) &&
-            !measure_any(plan, result, open, bound, out))
-            return false;
-    }
-    return true;
-}
-
-bool fer_plan_results(const fer_plan *plan, const int64_t *open, fer_bound *bound)
-{
-    return measure(plan, open, bound);
-}
-
-bool fer_plan_bind(const fer_plan *plan, fer_tensor *const *operands, fer_bound *bound)
-{
-    bound->device = operands[0]->dl.device.device_id;
-    for (size_t i = 0; i < plan->num_operands; i++)
-        if (!bind_operand(&plan->operands[i], operands[i], bound) ||
-            operands[i]->dl.device.device_id != bound->device)
-            return false;
-    for (size_t i = 0; i < plan->num_conditions; i++)
-        if (!holds(plan, &plan->conditions[i], bound->slots))
-            return false;
-    static const int64_t NOT_KNOWN_YET[FER_MAX_SLOTS];
-    return measure(plan, NOT_KNOWN_YET, bound);
 }

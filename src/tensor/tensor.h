@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include <ferrule/tensor.h>
 #include <stdatomic.h>
+#include <stddef.h>
 
 /* Header and data of an owned tensor are one block, the pool's or malloc's: the data starts at the
  * first 64-byte boundary after the header. */
@@ -22,6 +23,12 @@ struct fer_tensor {
     void *context;
 };
 
+/* The tensor whose DLPack part this is. */
+static inline const fer_tensor *fer_tensor_of(const fer_dl_tensor *dl)
+{
+    return (const fer_tensor *)((const char *)dl - offsetof(fer_tensor, dl));
+}
+
 /* A new tensor of a type that was checked before: rank, extents and byte count are good. The
  * elements are uninitialised. NULL when there is no memory. */
 fer_tensor *fer_tensor_allocate(fer_dtype dtype, size_t rank, const int64_t *extents,
@@ -31,15 +38,14 @@ fer_tensor *fer_tensor_allocate(fer_dtype dtype, size_t rank, const int64_t *ext
 fer_tensor *fer_tensor_allocate_zeroed(fer_dtype dtype, size_t rank, const int64_t *extents,
                                        int32_t device, int64_t num_elements, size_t num_bytes);
 
-/* Whether there is a byte of both: where the later one begins the earlier one has not ended. An
- * empty tensor has none, wherever it lies. */
+/* Whether there is a byte of both. An empty tensor has none, wherever it lies. */
 static inline bool fer_tensors_overlap(const fer_tensor *a, const fer_tensor *b)
 {
     uintptr_t x = (uintptr_t)a->dl.data;
     uintptr_t y = (uintptr_t)b->dl.data;
     uintptr_t x_end = x + a->num_bytes;
     uintptr_t y_end = y + b->num_bytes;
-    return (x > y ? x : y) < (x_end < y_end ? x_end : y_end);
+    return x < y_end && y < x_end && x < x_end && y < y_end;
 }
 
 /* DLPack's form of each dtype, as fer_dtype_dlpack_code and fer_dtype_dlpack_bits give it, without

@@ -1,6 +1,8 @@
 /* ferrule call: declares an op, calls it once, and writes or prints its results. */
 #include "cli/exchange.h"
 #include "signature/literal.h"
+#include "signature/parse.h"
+#include "signature/signature.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +51,6 @@ typedef struct arguments {
 /* What a call makes on the way, all owned. */
 typedef struct work {
     fer_pool pool;
-    fer_signature *signature;
     fer_op *op;
     fer_given_input *inputs;
     size_t num_inputs;
@@ -58,11 +59,11 @@ typedef struct work {
     size_t num_results;
 } work;
 
-static const fer_param *find_param(const fer_signature_spec *spec, const char *name)
+static const fer_param *find_param(const fer_param *params, size_t num_params, const char *name)
 {
-    for (size_t i = 0; i < spec->num_params; i++)
-        if (strcmp(spec->params[i].name, name) == 0)
-            return &spec->params[i];
+    for (size_t i = 0; i < num_params; i++)
+        if (strcmp(params[i].name, name) == 0)
+            return &params[i];
     return NULL;
 }
 
@@ -84,21 +85,25 @@ static fer_status read_param(const fer_param *declared, fer_pool *pool, fer_para
     return FER_OK;
 }
 
-/* A name that the declaration does not have keeps its text: declaring refuses it by its name. */
+/* A value is read as its kind, which the declaration says; so that comes first, without its dims,
+ * which may need the values. A name that the declaration does not have keeps its text: declaring
+ * refuses it by its name, as it does a declaration that cannot be read. */
 static fer_status read_params(const arguments *arguments, work *work, fer_error *error)
 {
-    if (work->signature == NULL)
+    const char *declaration = NULL;
+    const char *op = NULL;
+    fer_param declared[FER_MAX_GENERICS];
+    size_t num_declared = 0;
+    FER_TRY(fer_given_text(&arguments->given, &work->pool, &declaration, error));
+    if (declaration == NULL || fer_signature_parse_head(declaration, &work->pool, &op, declared,
+                                                        &num_declared, NULL) != FER_OK)
         return FER_OK;
-    const fer_signature_spec *spec = fer_signature_declared(work->signature);
     for (size_t i = 0; i < arguments->num_params; i++) {
         fer_param *param = &arguments->params[i];
-        const fer_param *declared = find_param(spec, param->name);
-        if (declared == NULL)
-            continue;
-        fer_status status = read_param(declared, &work->pool, param, error);
+        const fer_param *kind = find_param(declared, num_declared, param->name);
+        fer_status status = kind == NULL ? FER_OK : read_param(kind, &work->pool, param, error);
         if (status != FER_OK)
-            return fer_error_prepend(error, status, "%s: parameter '%s': ", spec->name,
-                                     param->name);
+            return fer_error_prepend(error, status, "%s: parameter '%s': ", op, param->name);
     }
     return FER_OK;
 }
@@ -196,10 +201,9 @@ static fer_status call_and_publish(const arguments *arguments, work *work, fer_e
 
 static fer_status perform(const arguments *arguments, work *work, fer_error *error)
 {
-    FER_TRY(fer_given_signature(&arguments->given, &work->signature, error));
     FER_TRY(read_params(arguments, work, error));
-    FER_TRY(fer_given_declare(&arguments->given, work->signature, arguments->params,
-                              arguments->num_params, &work->op, error));
+    FER_TRY(fer_given_declare(&arguments->given, arguments->params, arguments->num_params,
+                              &work->op, error));
     FER_TRY(read_inputs(arguments, work, error));
     return call_and_publish(arguments, work, error);
 }
@@ -212,7 +216,6 @@ static void work_clear(work *work)
     free(work->call_arguments);
     fer_inputs_clear(work->inputs, work->num_inputs);
     fer_op_release(work->op);
-    fer_signature_release(work->signature);
     fer_pool_clear(&work->pool);
 }
 

@@ -22,20 +22,29 @@ const fer_subcommand fer_command_check = {
     .run = run,
 };
 
-static fer_status check_signature(const fer_signature *signature, fer_error *error)
+static fer_status check_signature(const fer_given_declaration *given, fer_error *error)
 {
+    fer_pool pool = {0};
+    const char *text;
+    fer_signature *signature = NULL;
     char *token = NULL;
-    FER_TRY(fer_token_create(signature, NULL, 0, &token, error));
-    printf("%s\n%s\n", fer_signature_text(signature), token);
+    fer_status status = fer_given_text(given, &pool, &text, error);
+    if (status == FER_OK)
+        status = fer_signature_parse(text, &signature, error);
+    if (status == FER_OK)
+        status = fer_token_create(signature, NULL, 0, &token, error);
+    if (status == FER_OK)
+        printf("%s\n%s\n", fer_signature_text(signature), token);
     free(token);
-    return FER_OK;
+    fer_signature_release(signature);
+    fer_pool_clear(&pool);
+    return status;
 }
 
-static fer_status check_op(const fer_given_declaration *given, const fer_signature *signature,
-                           fer_error *error)
+static fer_status check_op(const fer_given_declaration *given, fer_error *error)
 {
     fer_op *op = NULL;
-    FER_TRY(fer_given_declare(given, signature, NULL, 0, &op, error));
+    FER_TRY(fer_given_declare(given, NULL, 0, &op, error));
     printf("%s\n%s\n", fer_op_text(op), fer_op_token(op));
     fer_op_release(op);
     return FER_OK;
@@ -59,11 +68,7 @@ static int run(int argc, char **argv)
     fer_progress_start();
 
     fer_error error = FER_ERROR_INIT;
-    fer_signature *signature = NULL;
-    fer_status status = fer_given_signature(&given, &signature, &error);
-    if (status == FER_OK)
-        status = given.num_packages == 0 ? check_signature(signature, &error)
-                                         : check_op(&given, signature, &error);
-    fer_signature_release(signature);
+    fer_status status =
+        given.num_packages == 0 ? check_signature(&given, &error) : check_op(&given, &error);
     return fer_finish(status, &error);
 }

@@ -7,6 +7,7 @@
 #define FERRULE_CLI_CLI_H
 
 #include "base/error.h"
+#include "signature/pool.h"
 #include <ferrule/ferrule.h>
 #include <getopt.h>
 
@@ -68,14 +69,13 @@ typedef struct fer_given_declaration {
 
 /* Adds a --package; wrong usage when there are too many. */
 bool fer_given_add_package(fer_given_declaration *given, const char *path);
-/* The signature. NULL, with FER_OK, when it is a name that no package declares: fer_declare says
- * what is wrong. */
-fer_status fer_given_signature(const fer_given_declaration *given, fer_signature **out_signature,
-                               fer_error *error);
+/* The declaration's text, which the pool may keep. NULL, with FER_OK, when it is a name that no
+ * package declares: declaring it says what is wrong. */
+fer_status fer_given_text(const fer_given_declaration *given, fer_pool *pool, const char **out_text,
+                          fer_error *error);
 /* Declares the op, with `params` in place of its own values. */
-fer_status fer_given_declare(const fer_given_declaration *given, const fer_signature *signature,
-                             const fer_param *params, size_t num_params, fer_op **out_op,
-                             fer_error *error);
+fer_status fer_given_declare(const fer_given_declaration *given, const fer_param *params,
+                             size_t num_params, fer_op **out_op, fer_error *error);
 
 /* Prints this process's counters on stderr, one on a line. */
 void fer_print_counters(void);

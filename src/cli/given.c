@@ -11,42 +11,45 @@ bool fer_given_add_package(fer_given_declaration *given, const char *path)
     return true;
 }
 
-fer_status fer_given_signature(const fer_given_declaration *given, fer_signature **out_signature,
-                               fer_error *error)
+static fer_status fail_bare_name(const char *name, fer_error *error)
 {
-    *out_signature = NULL;
-    bool is_name = fer_is_name(given->text);
-    if (is_name && given->num_packages == 0)
-        return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = given->text},
-                           "%s: a kernel's name alone needs --package, the package that declares "
-                           "it; else give the whole declaration",
-                           given->text);
-    if (!is_name)
-        return fer_signature_parse(given->text, out_signature, error);
-    for (size_t i = 0; i < given->num_packages; i++) {
+    return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = name},
+                       "%s: a kernel's name alone needs --package, the package that declares it; "
+                       "else give the whole declaration",
+                       name);
+}
+
+fer_status fer_given_text(const fer_given_declaration *given, fer_pool *pool, const char **out_text,
+                          fer_error *error)
+{
+    *out_text = fer_is_name(given->text) ? NULL : given->text;
+    if (*out_text != NULL)
+        return FER_OK;
+    if (given->num_packages == 0)
+        return fail_bare_name(given->text, error);
+    bool is_found = false;
+    for (size_t i = 0; i < given->num_packages && !is_found; i++) {
         fer_package *package = NULL;
         FER_TRY(fer_package_open(given->packages[i], &package, error));
         fer_kernel_info kernel = {0};
-        fer_status status = FER_OK;
-        bool is_found = fer_package_find(package, given->text, &kernel);
-        if (is_found && kernel.signature != NULL)
-            status = fer_signature_parse(kernel.signature, out_signature, error);
-        if (status != FER_OK)
-            status = fer_error_prepend(error, status, "%s:%d: ", kernel.file, kernel.line);
+        is_found = fer_package_find(package, given->text, &kernel);
+        bool has_text = is_found && kernel.signature != NULL;
+        if (has_text)
+            *out_text = fer_pool_string(pool, kernel.signature);
         fer_package_release(package);
-        if (is_found)
-            return status;
+        if (has_text && *out_text == NULL)
+            return fer_fail_memory(error);
     }
     return FER_OK;
 }
 
-fer_status fer_given_declare(const fer_given_declaration *given, const fer_signature *signature,
-                             const fer_param *params, size_t num_params, fer_op **out_op,
-                             fer_error *error)
+fer_status fer_given_declare(const fer_given_declaration *given, const fer_param *params,
+                             size_t num_params, fer_op **out_op, fer_error *error)
 {
+    bool is_name = fer_is_name(given->text);
     fer_declaration declaration = {
-        .parsed = signature,
-        .kernel = signature == NULL ? given->text : NULL,
+        .signature = is_name ? NULL : given->text,
+        .kernel = is_name ? given->text : NULL,
         .params = params,
         .num_params = num_params,
     };

@@ -123,9 +123,12 @@ static fer_status read_signature(fer_op *op, const fer_declaration *declaration,
                            info.name, info.file);
     fer_status status =
         fer_signature_parse_given(info.signature, params, num_params, out_signature, error);
-    return status == FER_OK
-               ? FER_OK
-               : fer_error_prepend(error, status, "SIGNATURE at %s:%d: ", info.file, info.line);
+    /* The file is named for what is its own fault, not for values that do not fit it. */
+    fer_signature *by_itself = NULL;
+    if (status != FER_OK && fer_signature_parse(info.signature, &by_itself, NULL) != FER_OK)
+        status = fer_error_prepend(error, status, "%s:%d: ", info.file, info.line);
+    fer_signature_release(by_itself);
+    return status;
 }
 
 /* The dtypes to compile an op for at its declaration: of each variable the first that it allows. */

@@ -422,10 +422,15 @@ static const char *what_may_follow(const fer_signature_spec *spec)
                             : "'effect', 'where' or the end of the declaration";
 }
 
-static fer_status parse_declaration(parser *p, bool is_whole, fer_error *error)
+static fer_status parse_head(parser *p, fer_error *error)
 {
     FER_TRY(take_name(p, "the op's name", &p->spec.name, error));
-    FER_TRY(parse_generics(p, error));
+    return parse_generics(p, error);
+}
+
+static fer_status parse_declaration(parser *p, bool is_whole, fer_error *error)
+{
+    FER_TRY(parse_head(p, error));
     FER_TRY(parse_operands(p, error));
     FER_TRY(parse_results(p, error));
     p->spec.has_effect = fer_lexer_accept(p->lexer, "effect");
@@ -484,4 +489,20 @@ fer_status fer_signature_parse_given(const char *text, const fer_param *params, 
 fer_status fer_signature_parse(const char *text, fer_signature **out_signature, fer_error *error)
 {
     return fer_signature_parse_given(text, NULL, 0, out_signature, error);
+}
+
+fer_status fer_signature_parse_head(const char *text, fer_pool *pool, const char **out_name,
+                                    fer_param *out_params, size_t *out_num_params, fer_error *error)
+{
+    fer_lexer lexer;
+    fer_lexer_start(&lexer, text, NULL, false);
+    parser p = {.lexer = &lexer, .pool = *pool};
+    p.spec.dtype_vars = p.dtype_vars;
+    p.spec.params = p.params;
+    fer_status status = parse_head(&p, error);
+    *pool = p.pool;
+    *out_name = p.spec.name;
+    *out_num_params = p.spec.num_params;
+    memcpy(out_params, p.params, p.spec.num_params * sizeof *out_params);
+    return status;
 }

@@ -15,6 +15,13 @@ fer_status fer_signature_parse_tokens(fer_lexer *lexer, fer_signature **out_sign
 fer_status fer_signature_parse_given(const char *text, const fer_param *params, size_t num_params,
                                      fer_signature **out_signature, fer_error *error);
 
+/* The head of a declaration's text: its name and, as far as `<...>` says, its parameters, owned by
+ * the pool. Needs nothing of the rest, whose dims may wait for the parameters' values.
+ * `out_params` has room for FER_MAX_GENERICS. */
+fer_status fer_signature_parse_head(const char *text, fer_pool *pool, const char **out_name,
+                                    fer_param *out_params, size_t *out_num_params,
+                                    fer_error *error);
+
 /* Parses one condition, `n % 8 == 0`, of a declaration with these parameters; the pool owns its
  * dims and its text. */
 fer_status fer_condition_parse(fer_lexer *lexer, const fer_signature_spec *spec, fer_pool *pool,

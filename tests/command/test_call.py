@@ -152,6 +152,21 @@ class Call(CommandTest):
                             ("on=1", "TYPE"), ("gian=1", "VALUE")]:
             self.call_fails(kind, "--param", param, "mode", "x=2", words=["mode", param.split("=")[0]])
 
+    def test_a_parameter_that_the_dims_need(self):
+        self.write("package/rows.c", "#include <ferrule/kernel.h>\nPARAM(int, g, 1);\n"
+                   'SIGNATURE(rows, "<g: int>(x: f32[n, g]) -> f32[n]");\n'
+                   "KERNEL(rows, OUT(f32, 1, y), IN(f32, 2, x))\n{\n"
+                   "    for (index_t i = 0; i < DIM(x, 0); i++)\n"
+                   "        AT(y, i) = AT(x, i, g - 1);\n    return OK;\n}\n")
+        x = write_npy(self.folder / "x.npy", "<f4", (2, 3), range(6))
+        declaration = "rows<g: int>(x: f32[n, g]) -> f32[n]"
+        for text in [declaration, "rows"]:
+            self.assertIn("[2, 5]", self.call("--param", "g=3", text, f"x={x}"))
+            self.call_fails("TYPE", text, f"x={x}", words=["rows", "'g' has no value"])
+            self.call_fails("TYPE", "--param", "g=1.5", text, f"x={x}", words=["rows", "'g'"])
+            self.call_fails("VALUE", "--param", "g=4", text, f"x={x}", words=["rows", "'x'", "3", "4"])
+            self.call_fails("VALUE", "--param", "g=-1", text, f"x={x}", words=["rows", "'x'"])
+
     def test_numbers(self):
         x = write_npy(self.folder / "x.npy", "<f4", (1,), [1])
         self.assertIn("[1.5]", dense(self.call("shift", f"x={x}", "up=0.5")))

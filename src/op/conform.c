@@ -5,19 +5,22 @@
 #include <stdio.h>
 #include <string.h>
 
+/* One checker for two sources: the line as it was compiled, for one choice of dtypes, and as the
+ * text has it, before that, where a dtype may be a variable, or not be known. */
 typedef struct checker {
-    const fer_signature *signature;
     const fer_signature_spec *spec;
-    const fer_dtype *var_dtypes;
-    const fer_abi_entry *entry;
+    bool is_text;
+    const fer_dtype *var_dtypes; /* the choice, of a compiled line */
+    bool is_complete;            /* every parameter has its value */
+    const fer_kernel_line *line;
     fer_error *error;
 } checker;
 
-static const char *entry_word(const fer_abi_entry *entry)
+static const char *line_word(const fer_kernel_line *line)
 {
-    if (entry->kind == FER_ABI_SHAPE)
+    if (line->kind == FER_ABI_SHAPE)
         return "SHAPE";
-    return entry->kind == FER_ABI_MAP ? "MAP" : "KERNEL";
+    return line->kind == FER_ABI_MAP ? "MAP" : "KERNEL";
 }
 
 /* Every disagreement says where the kernel's line is. */
@@ -32,24 +35,54 @@ disagree(const checker *c, const fer_place *place, const char *format, ...)
     fer_place full = *place;
     full.op = c->spec->name;
     fer_status status =
-        c->entry->file == NULL
+        c->line->file == NULL
             ? fer_fail_at(c->error, FER_TYPE_ERROR, &full, "%s: the %s line disagrees: %s",
-                          c->spec->name, entry_word(c->entry), fer_text_string(&what))
+                          c->spec->name, line_word(c->line), fer_text_string(&what))
             : fer_fail_at(c->error, FER_TYPE_ERROR, &full, "%s: the %s line (%s:%d) disagrees: %s",
-                          c->spec->name, entry_word(c->entry), c->entry->file, c->entry->line,
+                          c->spec->name, line_word(c->line), c->line->file, c->line->line,
                           fer_text_string(&what));
     fer_text_free(&what);
     return status;
 }
 
-static fer_dtype resolve(const checker *c, const fer_template *type)
+/* A dtype, or the variable that stands for any of several; neither where that is not known. */
+typedef struct dtype_word {
+    fer_dtype dtype;
+    const char *var;
+} dtype_word;
+
+static const char *word_text(const dtype_word *word)
 {
-    if (type->dtype_var == NULL)
-        return type->dtype;
-    for (size_t i = 0; i < c->spec->num_dtype_vars; i++)
-        if (strcmp(c->spec->dtype_vars[i].name, type->dtype_var) == 0)
-            return c->var_dtypes[i];
-    return FER_DTYPE_INVALID;
+    const char *name = word->var != NULL ? word->var : fer_dtype_name(word->dtype);
+    return name == NULL ? "of no known dtype" : name;
+}
+
+static bool is_known(const dtype_word *word)
+{
+    return word->var != NULL || word->dtype != FER_DTYPE_INVALID;
+}
+
+static bool is_same(const dtype_word *a, const dtype_word *b)
+{
+    if (a->var == NULL || b->var == NULL)
+        return a->var == b->var && a->dtype == b->dtype;
+    return strcmp(a->var, b->var) == 0;
+}
+
+/* What a variable's or a dtype parameter's name stands for. A variable that the declaration lacks
+ * is its default in the file, which only the compiler reads. */
+static dtype_word resolve(const checker *c, const char *name)
+{
+    const fer_signature_spec *spec = c->spec;
+    for (size_t i = 0; i < spec->num_dtype_vars; i++)
+        if (strcmp(spec->dtype_vars[i].name, name) == 0)
+            return c->is_text ? (dtype_word){.var = name} : (dtype_word){.dtype = c->var_dtypes[i]};
+    for (size_t i = 0; i < spec->num_params; i++) {
+        const fer_param *param = &spec->params[i];
+        if (strcmp(param->name, name) == 0 && param->kind == FER_PARAM_DTYPE && param->has_value)
+            return (dtype_word){.dtype = param->value.as_dtype};
+    }
+    return (dtype_word){.dtype = FER_DTYPE_INVALID};
 }
 
 static bool has_run(const fer_template *type)
@@ -82,7 +115,26 @@ static void name_declared(char *buffer, size_t size, const fer_operand *declared
         snprintf(buffer, size, "result %zu", index);
 }
 
-static fer_status check_tensor(const checker *c, const fer_abi_tensor *written,
+static fer_status check_dtype(const checker *c, const fer_line_tensor *written,
+                              const fer_operand *declared, const char *name)
+{
+    dtype_word expected = declared->type.dtype_var != NULL
+                              ? resolve(c, declared->type.dtype_var)
+                              : (dtype_word){.dtype = declared->type.dtype};
+    dtype_word actual = written->dtype_var != NULL ? resolve(c, written->dtype_var)
+                                                   : (dtype_word){.dtype = written->dtype};
+    if (is_same(&expected, &actual) || (c->is_text && (!is_known(&expected) || !is_known(&actual))))
+        return FER_OK;
+    fer_place place = {
+        .operand = declared->name,
+        .expected = word_text(&expected),
+        .actual = is_known(&actual) ? word_text(&actual) : NULL,
+    };
+    return disagree(c, &place, "'%s' is %s, but %s is declared %s", written->name,
+                    word_text(&actual), name, word_text(&expected));
+}
+
+static fer_status check_tensor(const checker *c, const fer_line_tensor *written,
                                const fer_operand *declared, bool is_result, size_t index)
 {
     char name[128];
@@ -94,17 +146,7 @@ static fer_status check_tensor(const checker *c, const fer_abi_tensor *written,
     if (written->role != role)
         return disagree(c, &place, "'%s' is %s, but the declaration has %s there, which is %s",
                         written->name, role_word(written->role), name, role_word(role));
-    fer_dtype expected = resolve(c, &declared->type);
-    fer_dtype actual =
-        fer_dtype_from_dlpack(written->dtype.code, written->dtype.bits, written->dtype.lanes);
-    if (expected != actual) {
-        const char *actual_name = fer_dtype_name(actual);
-        place.expected = fer_dtype_name(expected);
-        place.actual = actual_name;
-        return disagree(c, &place, "'%s' is %s, but %s is declared %s", written->name,
-                        actual_name == NULL ? "of no known dtype" : actual_name, name,
-                        fer_dtype_name(expected));
-    }
+    FER_TRY(check_dtype(c, written, declared, name));
     if (written->rank == FER_ABI_ANY_RANK)
         return FER_OK;
     if (has_run(&declared->type))
@@ -121,7 +163,7 @@ static fer_status check_tensor(const checker *c, const fer_abi_tensor *written,
 static size_t find_written(const checker *c, const char *name, size_t first, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (strcmp(c->entry->tensors[first + i].name, name) == 0)
+        if (strcmp(c->line->tensors[first + i].name, name) == 0)
             return i;
     return count;
 }
@@ -142,7 +184,8 @@ static fer_status check_order(const checker *c, const fer_operand *declared, siz
     return FER_OK;
 }
 
-static bool same_axes(const fer_template *a, const fer_template *b)
+/* Dims that wait for a parameter's value may yet turn out the same. */
+static bool may_be_same_axes(const checker *c, const fer_template *a, const fer_template *b)
 {
     if (a->num_axes != b->num_axes)
         return false;
@@ -151,7 +194,8 @@ static bool same_axes(const fer_template *a, const fer_template *b)
         const fer_axis *y = &b->axes[i];
         if ((x->run == NULL) != (y->run == NULL))
             return false;
-        if (x->run != NULL ? strcmp(x->run, y->run) != 0 : !fer_dim_equal(x->dim, y->dim))
+        if (x->run != NULL ? strcmp(x->run, y->run) != 0
+                           : c->is_complete && !fer_dim_equal(x->dim, y->dim))
             return false;
     }
     return true;
@@ -165,7 +209,8 @@ static fer_status check_map(const checker *c)
                         c->spec->num_results);
     for (size_t i = 0; i < c->spec->num_operands; i++) {
         const fer_operand *operand = &c->spec->operands[i];
-        if (operand->type.num_axes != 0 && !same_axes(&operand->type, &c->spec->results[0].type))
+        if (operand->type.num_axes != 0 &&
+            !may_be_same_axes(c, &operand->type, &c->spec->results[0].type))
             return disagree(c, &(fer_place){.operand = operand->name},
                             "a MAP is elementwise, but operand '%s' is declared with other dims "
                             "than the result",
@@ -174,51 +219,83 @@ static fer_status check_map(const checker *c)
     return FER_OK;
 }
 
-static fer_status check_entry(const checker *c)
+static fer_status check_line(const checker *c)
 {
-    bool is_shape = c->entry->kind == FER_ABI_SHAPE;
+    bool is_shape = c->line->kind == FER_ABI_SHAPE;
     size_t num_results = is_shape ? 0 : c->spec->num_results;
     size_t num_written = 0;
-    while (num_written < c->entry->num_tensors &&
-           c->entry->tensors[num_written].role == FER_ABI_RESULT)
+    while (num_written < c->line->num_tensors && num_written < FER_ABI_MAX_TENSORS &&
+           c->line->tensors[num_written].role == FER_ABI_RESULT)
         num_written++;
-    if (num_written != num_results || c->entry->num_tensors - num_written != c->spec->num_operands)
+    if (num_written != num_results || c->line->num_tensors - num_written != c->spec->num_operands)
         return disagree(c, &(fer_place){0},
                         "it has %zu results and %zu operands, the declaration has %zu and %zu",
-                        num_written, c->entry->num_tensors - num_written, num_results,
+                        num_written, c->line->num_tensors - num_written, num_results,
                         c->spec->num_operands);
     for (size_t i = 0; i < num_results; i++)
-        FER_TRY(check_tensor(c, &c->entry->tensors[i], &c->spec->results[i], true, i));
+        FER_TRY(check_tensor(c, &c->line->tensors[i], &c->spec->results[i], true, i));
     for (size_t i = 0; i < c->spec->num_operands; i++) {
         fer_operand operand = c->spec->operands[i];
         operand.is_inout = operand.is_inout && !is_shape; /* a SHAPE function only reads */
-        FER_TRY(check_tensor(c, &c->entry->tensors[num_results + i], &operand, false, i));
+        FER_TRY(check_tensor(c, &c->line->tensors[num_results + i], &operand, false, i));
     }
     FER_TRY(check_order(c, c->spec->results, num_results, 0, "result"));
     FER_TRY(check_order(c, c->spec->operands, c->spec->num_operands, num_results, "operand"));
-    return c->entry->kind == FER_ABI_MAP ? check_map(c) : FER_OK;
+    return c->line->kind == FER_ABI_MAP ? check_map(c) : FER_OK;
+}
+
+static fer_status fail_no_shape(const fer_signature *signature, fer_error *error)
+{
+    const char *name = fer_signature_folded(signature)->name;
+    const char *symbol = fer_signature_open_at(signature, 0);
+    return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = name},
+                       "%s: '%s' is only in the results, so the kernel must compute it: write "
+                       "SHAPE(%s, IN(...)...) { EXTENT(%s) = ...; return OK; } beside it, or "
+                       "name '%s' in an operand",
+                       name, symbol, name, symbol, symbol);
 }
 
 fer_status fer_conform(const fer_signature *signature, const fer_dtype *var_dtypes,
                        const fer_library *library, fer_error *error)
 {
+    fer_kernel_line line;
     checker c = {
-        .signature = signature,
         .spec = fer_signature_folded(signature),
         .var_dtypes = var_dtypes,
-        .entry = fer_library_kernel(library),
+        .is_complete = true,
+        .line = &line,
         .error = error,
     };
-    FER_TRY(check_entry(&c));
+    fer_line_of_entry(fer_library_kernel(library), &line);
+    FER_TRY(check_line(&c));
     if (fer_signature_num_open(signature) == 0)
         return FER_OK;
-    const char *symbol = fer_signature_open_at(signature, 0);
-    c.entry = fer_library_shape(library);
-    if (c.entry == NULL)
-        return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = c.spec->name},
-                           "%s: '%s' is only in the results, so the kernel must compute it: write "
-                           "SHAPE(%s, IN(...)...) { EXTENT(%s) = ...; return OK; } beside it, or "
-                           "name '%s' in an operand",
-                           c.spec->name, symbol, c.spec->name, symbol, symbol);
-    return check_entry(&c);
+    if (fer_library_shape(library) == NULL)
+        return fail_no_shape(signature, error);
+    fer_line_of_entry(fer_library_shape(library), &line);
+    return check_line(&c);
+}
+
+fer_status fer_conform_text(const fer_signature *signature, const fer_package *home,
+                            fer_error *error)
+{
+    fer_kernel_line line;
+    checker c = {
+        .spec = fer_signature_folded(signature),
+        .is_text = true,
+        .is_complete = fer_signature_is_complete(signature),
+        .line = &line,
+        .error = error,
+    };
+    const fer_signature_spec *spec = c.spec;
+    FER_TRY(fer_package_agrees(home, spec->name, spec->params, spec->num_params, spec->dtype_vars,
+                               spec->num_dtype_vars, error));
+    if (fer_line_of_text(home, spec->name, false, &line) == FER_LINE_READ)
+        FER_TRY(check_line(&c));
+    if (fer_signature_num_open(signature) == 0)
+        return FER_OK;
+    fer_line_state shape = fer_line_of_text(home, spec->name, true, &line);
+    if (shape == FER_LINE_ABSENT)
+        return fail_no_shape(signature, error);
+    return shape == FER_LINE_READ ? check_line(&c) : FER_OK;
 }

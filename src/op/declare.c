@@ -172,11 +172,12 @@ static fer_status set_signature(fer_op *op, fer_signature *signature, fer_error 
     return fer_token_create(signature, op->packages, op->num_packages, &op->token, error);
 }
 
-/* An incomplete op waits for its parameters; any other is compiled now, so that a fault shows here.
- */
-static fer_status compile_now(const fer_op *op, fer_error *error)
+/* The kernel is judged as far as its text goes. Then an incomplete op waits for its parameters; any
+ * other is compiled now, so that a fault shows here. */
+static fer_status judge_kernel(const fer_op *op, fer_error *error)
 {
     const fer_specialisation *specialisation;
+    FER_TRY(fer_conform_text(op->signature, op->home, error));
     return op->is_complete ? select_representative(op, &specialisation, error) : FER_OK;
 }
 
@@ -207,7 +208,7 @@ fer_status fer_declare(const fer_declaration *declaration, fer_op **out_op, fer_
     signature = NULL; /* the op has it */
     if (status != FER_OK)
         goto done;
-    FER_TRY_DONE(compile_now(op, error));
+    FER_TRY_DONE(judge_kernel(op, error));
     *out_op = op;
     op = NULL;
 
@@ -237,7 +238,7 @@ fer_status fer_op_specialise(const fer_op *op, const fer_param *params, size_t n
     made->home = op->home;
     FER_TRY_DONE(set_signature(made, signature, error));
     if (made->home != NULL)
-        FER_TRY_DONE(compile_now(made, error));
+        FER_TRY_DONE(judge_kernel(made, error));
     *out_op = made;
     made = NULL;
 

@@ -67,8 +67,11 @@ fer_status fer_token_create(const fer_signature *signature, fer_package *const *
                             size_t num_packages, char **out_token, fer_error *error);
 
 /* TYPE, or VALUE for a SHAPE function that is not there, when the kernel's own line disagrees with
- * the declaration. */
+ * the declaration. `fer_conform` judges what was compiled for these dtypes; `fer_conform_text`, for
+ * all that the declaration allows, what the text of the kernel's file shows without a compiler. */
 fer_status fer_conform(const fer_signature *signature, const fer_dtype *var_dtypes,
                        const fer_library *library, fer_error *error);
+fer_status fer_conform_text(const fer_signature *signature, const fer_package *home,
+                            fer_error *error);
 
 #endif

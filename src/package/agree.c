@@ -1,11 +1,24 @@
-#include "package/compile.h"
-
-#include "base/text.h"
+#include "package/library.h"
+#include "package/package.h"
 
 #include <string.h>
 
-/* Where a declaration and its kernel's file meet apart from the KERNEL line: what the file calls
- * its parameters and dtype variables. */
+/* Where a declaration and its kernel's file meet before anything is compiled: what the file calls
+ * its parameters and dtype variables, and the kernel's line as far as its text is plain. */
+
+typedef struct place {
+    const fer_package *package;
+    const fer_source *main; /* the file that has the kernel */
+} place;
+
+static bool find_place(const fer_package *package, const char *kernel, place *out_place)
+{
+    fer_kernel_info info;
+    if (!fer_package_find(package, kernel, &info))
+        return false;
+    *out_place = (place){package, fer_sources_find(&package->files, info.file)};
+    return true;
+}
 
 static const fer_found *find_in(const fer_scan *scan, fer_found_kind kind, const char *name)
 {
@@ -28,61 +41,23 @@ static const fer_found *find_in_headers(const fer_sources *files, fer_found_kind
     return NULL;
 }
 
+static const fer_outside *outside_of(const fer_package *package)
+{
+    return atomic_load(&((fer_package *)package)->outside);
+}
+
 /* In the kernel's own file, or in what it may include. */
-static const fer_found *find(const fer_request *request, fer_found_kind kind, const char *name,
+static const fer_found *find(const place *at, fer_found_kind kind, const char *name,
                              const char **out_file)
 {
-    const fer_package *package = request->package;
-    const fer_found *found = find_in(&request->main->scan, kind, name);
-    *out_file = request->main->name;
+    const fer_found *found = find_in(&at->main->scan, kind, name);
+    *out_file = at->main->name;
     if (found == NULL)
-        found = find_in_headers(&package->files, kind, name, out_file);
-    const fer_outside *outside = atomic_load(&((fer_package *)package)->outside);
-    for (; found == NULL && outside != NULL; outside = outside->older)
-        found = find_in_headers(&outside->files, kind, name, out_file);
+        found = find_in_headers(&at->package->files, kind, name, out_file);
+    for (const fer_outside *part = outside_of(at->package); found == NULL && part != NULL;
+         part = part->older)
+        found = find_in_headers(&part->files, kind, name, out_file);
     return found;
-}
-
-static fer_status check_param(const fer_request *request, const fer_param *param, fer_error *error)
-{
-    static const char *const KINDS[] = {
-        [FER_PARAM_INT] = "int", [FER_PARAM_FLOAT] = "float", [FER_PARAM_BOOL] = "bool",
-        [FER_PARAM_STR] = "str", [FER_PARAM_DTYPE] = "dtype",
-    };
-    const char *file;
-    const fer_found *found = find(request, FER_FOUND_PARAM, param->name, &file);
-    if (found == NULL || strcmp(found->text, KINDS[param->kind]) == 0)
-        return FER_OK;
-    fer_place place = {
-        .op = request->kernel, .expected = KINDS[param->kind], .actual = found->text};
-    return fer_fail_at(error, FER_TYPE_ERROR, &place,
-                       "%s: parameter '%s' is declared %s, but %s:%d has PARAM(%s, %s, ...)",
-                       request->kernel, param->name, KINDS[param->kind], file, found->line,
-                       found->text, param->name);
-}
-
-void fer_append_choices(fer_text *text, const fer_request *request)
-{
-    const char *separator = "<";
-    for (size_t i = 0; i < request->num_dtypes; i++, separator = ", ")
-        fer_text_printf(text, "%s%s = %s", separator, request->dtypes[i].name,
-                        fer_dtype_name(request->dtypes[i].dtype));
-    for (size_t i = 0; i < request->num_params; i++, separator = ", ") {
-        const fer_param *param = &request->params[i];
-        fer_text_printf(text, "%s%s = ", separator, param->name);
-        if (param->kind == FER_PARAM_INT)
-            fer_text_printf(text, "%lld", (long long)param->value.as_int);
-        else if (param->kind == FER_PARAM_FLOAT)
-            fer_text_printf(text, "%g", param->value.as_float);
-        else if (param->kind == FER_PARAM_BOOL)
-            fer_text_append(text, param->value.as_bool ? "true" : "false");
-        else if (param->kind == FER_PARAM_STR)
-            fer_text_append_quoted(text, param->value.as_str.data, param->value.as_str.num_bytes);
-        else
-            fer_text_append(text, fer_dtype_name(param->value.as_dtype));
-    }
-    if (request->num_dtypes + request->num_params > 0)
-        fer_text_append_char(text, '>');
 }
 
 static bool any_hides_dtype_vars(const fer_sources *files)
@@ -93,28 +68,166 @@ static bool any_hides_dtype_vars(const fer_sources *files)
     return false;
 }
 
-/* Whether a dtype variable may be declared where only the preprocessor sees it. */
+/* Whether a dtype variable, or anything, may be declared where only the preprocessor sees it. */
 static bool may_be_hidden(const fer_package *package)
 {
     bool is_hidden = any_hides_dtype_vars(&package->files);
-    const fer_outside *outside = atomic_load(&((fer_package *)package)->outside);
-    for (; !is_hidden && outside != NULL; outside = outside->older)
-        is_hidden = any_hides_dtype_vars(&outside->files);
+    for (const fer_outside *part = outside_of(package); !is_hidden && part != NULL;
+         part = part->older)
+        is_hidden = any_hides_dtype_vars(&part->files);
     return is_hidden;
 }
 
-fer_status fer_request_agrees(const fer_request *request, fer_error *error)
+/* --- Parameters and dtype variables ----------------------------------------------------------- */
+
+static fer_status check_param(const place *at, const char *kernel, const fer_param *param,
+                              fer_error *error)
 {
+    static const char *const KINDS[] = {
+        [FER_PARAM_INT] = "int", [FER_PARAM_FLOAT] = "float", [FER_PARAM_BOOL] = "bool",
+        [FER_PARAM_STR] = "str", [FER_PARAM_DTYPE] = "dtype",
+    };
     const char *file;
-    for (size_t i = 0; i < request->num_params; i++)
-        FER_TRY(check_param(request, &request->params[i], error));
-    for (size_t i = 0; i < request->num_dtypes; i++)
-        if (find(request, FER_FOUND_DTYPE_VAR, request->dtypes[i].name, &file) == NULL &&
-            !may_be_hidden(request->package))
-            return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = request->kernel},
+    const fer_found *found = find(at, FER_FOUND_PARAM, param->name, &file);
+    if (found == NULL || strcmp(found->text, KINDS[param->kind]) == 0)
+        return FER_OK;
+    fer_place place = {.op = kernel, .expected = KINDS[param->kind], .actual = found->text};
+    return fer_fail_at(error, FER_TYPE_ERROR, &place,
+                       "%s: parameter '%s' is declared %s, but %s:%d has PARAM(%s, %s, ...)",
+                       kernel, param->name, KINDS[param->kind], file, found->line, found->text,
+                       param->name);
+}
+
+fer_status fer_package_agrees(const fer_package *package, const char *kernel,
+                              const fer_param *params, size_t num_params,
+                              const fer_dtype_var *dtype_vars, size_t num_dtype_vars,
+                              fer_error *error)
+{
+    place at;
+    const char *file;
+    if (!find_place(package, kernel, &at))
+        return FER_OK;
+    for (size_t i = 0; i < num_params; i++)
+        FER_TRY(check_param(&at, kernel, &params[i], error));
+    for (size_t i = 0; i < num_dtype_vars; i++) {
+        const char *name = dtype_vars[i].name;
+        if (find(&at, FER_FOUND_DTYPE_VAR, name, &file) == NULL && !may_be_hidden(package))
+            return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = kernel},
                                "%s: '%s' is declared a dtype variable, but %s has no "
                                "DTYPE_VAR(%s, ...)",
-                               request->kernel, request->dtypes[i].name, request->main->name,
-                               request->dtypes[i].name);
+                               kernel, name, at.main->name, name);
+    }
     return FER_OK;
+}
+
+/* --- The kernel's line ------------------------------------------------------------------------ */
+
+void fer_line_of_entry(const fer_abi_entry *entry, fer_kernel_line *out_line)
+{
+    *out_line = (fer_kernel_line){
+        .kind = entry->kind,
+        .file = entry->file,
+        .line = entry->line,
+        .num_tensors = entry->num_tensors,
+    };
+    for (size_t i = 0; i < entry->num_tensors && i < FER_ABI_MAX_TENSORS; i++) {
+        const fer_abi_tensor *tensor = &entry->tensors[i];
+        out_line->tensors[i] = (fer_line_tensor){
+            .name = tensor->name,
+            .role = tensor->role,
+            .rank = tensor->rank,
+            .dtype =
+                fer_dtype_from_dlpack(tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes),
+        };
+    }
+}
+
+static bool is_defined_in(const fer_sources *files, const char *word)
+{
+    for (size_t i = 0; i < files->count; i++)
+        if (find_in(&files->items[i].scan, FER_FOUND_DEFINE, word) != NULL)
+            return true;
+    return false;
+}
+
+/* Anywhere: a file may include any other. */
+static bool is_macro(const place *at, const char *word)
+{
+    bool is_defined = is_defined_in(&at->package->files, word);
+    for (const fer_outside *part = outside_of(at->package); !is_defined && part != NULL;
+         part = part->older)
+        is_defined = is_defined_in(&part->files, word);
+    return is_defined;
+}
+
+/* Whether no word of the line stands for something else. */
+static bool is_plain(const place *at, const fer_found *found)
+{
+    static const char *const WORDS[] = {"KERNEL", "MAP", "SHAPE", "OUT", "INOUT", "IN", "ANY"};
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (is_macro(at, WORDS[i]))
+            return false;
+    for (size_t i = 0; i < found->num_written; i++)
+        if (is_macro(at, found->written[i].dtype) || is_macro(at, found->written[i].name))
+            return false;
+    return found->num_written > 0 && !may_be_hidden(at->package);
+}
+
+/* A type that kernel.h or C names by one word. */
+static fer_dtype dtype_of_word(const char *word)
+{
+    static const struct {
+        const char *word;
+        fer_dtype dtype;
+    } C_TYPES[] = {
+        {"_Bool", FER_BOOL},   {"int8_t", FER_I8},    {"int16_t", FER_I16}, {"int32_t", FER_I32},
+        {"int64_t", FER_I64},  {"index_t", FER_I64},  {"uint8_t", FER_U8},  {"uint16_t", FER_U16},
+        {"uint32_t", FER_U32}, {"uint64_t", FER_U64}, {"float", FER_F32},   {"double", FER_F64},
+    };
+    for (int dtype = 1; dtype < FER_NUM_DTYPES; dtype++)
+        if (strcmp(fer_dtype_name((fer_dtype)dtype), word) == 0)
+            return (fer_dtype)dtype;
+    for (size_t i = 0; i < sizeof C_TYPES / sizeof *C_TYPES; i++)
+        if (strcmp(C_TYPES[i].word, word) == 0)
+            return C_TYPES[i].dtype;
+    return FER_DTYPE_INVALID;
+}
+
+static void read_dtype(const place *at, const char *word, fer_line_tensor *tensor)
+{
+    const char *file;
+    const fer_found *var = find(at, FER_FOUND_DTYPE_VAR, word, &file);
+    if (var == NULL)
+        tensor->dtype = dtype_of_word(word);
+    else if (!var->is_conditional)
+        tensor->dtype_var = word;
+}
+
+fer_line_state fer_line_of_text(const fer_package *package, const char *kernel, bool is_shape,
+                                fer_kernel_line *out_line)
+{
+    place at;
+    const char *file = NULL;
+    fer_found_kind kind = is_shape ? FER_FOUND_SHAPE : FER_FOUND_KERNEL;
+    if (!find_place(package, kernel, &at))
+        return FER_LINE_UNKNOWN;
+    const fer_found *found = find(&at, kind, kernel, &file);
+    if (found == NULL)
+        return may_be_hidden(package) ? FER_LINE_UNKNOWN : FER_LINE_ABSENT;
+    if (!is_plain(&at, found))
+        return FER_LINE_UNKNOWN;
+    *out_line = (fer_kernel_line){
+        .kind = found->entry,
+        .file = file,
+        .line = found->line,
+        .num_tensors = found->num_written,
+    };
+    for (size_t i = 0; i < found->num_written; i++) {
+        const fer_written *written = &found->written[i];
+        fer_line_tensor *tensor = &out_line->tensors[i];
+        *tensor =
+            (fer_line_tensor){.name = written->name, .role = written->role, .rank = written->rank};
+        read_dtype(&at, written->dtype, tensor);
+    }
+    return FER_LINE_READ;
 }

@@ -130,6 +130,30 @@ static void add_dependency_output(fer_arguments *arguments, const fer_workplace 
     fer_arguments_add(arguments, "%sread%zu.d", place->up, index);
 }
 
+void fer_append_choices(fer_text *text, const fer_request *request)
+{
+    const char *separator = "<";
+    for (size_t i = 0; i < request->num_dtypes; i++, separator = ", ")
+        fer_text_printf(text, "%s%s = %s", separator, request->dtypes[i].name,
+                        fer_dtype_name(request->dtypes[i].dtype));
+    for (size_t i = 0; i < request->num_params; i++, separator = ", ") {
+        const fer_param *param = &request->params[i];
+        fer_text_printf(text, "%s%s = ", separator, param->name);
+        if (param->kind == FER_PARAM_INT)
+            fer_text_printf(text, "%lld", (long long)param->value.as_int);
+        else if (param->kind == FER_PARAM_FLOAT)
+            fer_text_printf(text, "%g", param->value.as_float);
+        else if (param->kind == FER_PARAM_BOOL)
+            fer_text_append(text, param->value.as_bool ? "true" : "false");
+        else if (param->kind == FER_PARAM_STR)
+            fer_text_append_quoted(text, param->value.as_str.data, param->value.as_str.num_bytes);
+        else
+            fer_text_append(text, fer_dtype_name(param->value.as_dtype));
+    }
+    if (request->num_dtypes + request->num_params > 0)
+        fer_text_append_char(text, '>');
+}
+
 /* --- What the compiler said ------------------------------------------------------------------- */
 
 /* The first line that tells of an error: `file:line:column: error: text`. */

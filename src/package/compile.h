@@ -23,10 +23,6 @@ typedef struct fer_request {
 /* `<T = f32, factor = 2>`, or nothing where there is nothing to choose. */
 void fer_append_choices(fer_text *text, const fer_request *request);
 
-/* TYPE when a parameter is of another kind in the kernel's file, or a dtype variable is none there.
- */
-fer_status fer_request_agrees(const fer_request *request, fer_error *error);
-
 /* The files that the compiler read: normal paths from the package, or absolute for what is not the
  * author's. */
 typedef struct fer_dependencies {

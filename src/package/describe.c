@@ -48,8 +48,29 @@ static void append_marks(fer_text *text, const fer_scan *scan)
     }
 }
 
-/* Puts what the preprocessor found in place of what the text showed; parameters and includes stay.
- */
+static bool is_judged_by_preprocessor(const fer_found *found)
+{
+    return found->kind == FER_FOUND_KERNEL || found->kind == FER_FOUND_SHAPE ||
+           found->kind == FER_FOUND_SIGNATURE;
+}
+
+/* What the text showed of a line that the preprocessor found at the same place is the line's. */
+static void keep_written(fer_scan *text, fer_found *found)
+{
+    for (size_t i = 0; i < text->num_items; i++) {
+        fer_found *item = &text->items[i];
+        if (item->num_written == 0 || item->kind != found->kind || item->line != found->line ||
+            strcmp(item->name, found->name) != 0)
+            continue;
+        found->entry = item->entry;
+        found->written = item->written;
+        found->num_written = item->num_written;
+        item->written = NULL;
+        item->num_written = 0;
+    }
+}
+
+/* Puts what the preprocessor found in place of what the text showed; the rest stays. */
 static fer_status replace(fer_source *file, fer_scan *found, fer_error *error)
 {
     fer_scan merged = {.hides_dtype_vars = file->scan.hides_dtype_vars};
@@ -60,8 +81,7 @@ static fer_status replace(fer_source *file, fer_scan *found, fer_error *error)
     merged.capacity = capacity;
     for (size_t i = 0; i < file->scan.num_items; i++) {
         fer_found *item = &file->scan.items[i];
-        if (item->kind != FER_FOUND_PARAM && item->kind != FER_FOUND_DTYPE_VAR &&
-            item->kind != FER_FOUND_INCLUDE)
+        if (is_judged_by_preprocessor(item))
             continue;
         merged.items[merged.num_items++] = *item;
         *item = (fer_found){0};
@@ -69,6 +89,7 @@ static fer_status replace(fer_source *file, fer_scan *found, fer_error *error)
     file->has_kernel = false;
     for (size_t i = 0; i < found->num_items; i++) {
         file->has_kernel |= found->items[i].kind == FER_FOUND_KERNEL;
+        keep_written(&file->scan, &found->items[i]);
         merged.items[merged.num_items++] = found->items[i];
         found->items[i] = (fer_found){0};
     }

@@ -498,7 +498,6 @@ fer_status fer_library_open(const fer_package *package, const char *kernel, cons
         .dtypes = dtypes,
         .num_dtypes = num_dtypes,
     };
-    FER_TRY(fer_request_agrees(&request, error));
     static pthread_once_t once = PTHREAD_ONCE_INIT;
     pthread_once(&once, watch_forks);
     fer_store store;

@@ -31,6 +31,39 @@ const char *fer_library_path(const fer_library *library);
 /* The digest of the binary's content, as hex. */
 const char *fer_library_digest(const fer_library *library);
 
+/* What a kernel's file calls its parameters and dtype variables, against the declaration; values do
+ * not matter. TYPE: a parameter is of another kind there, or a dtype variable is none. */
+fer_status fer_package_agrees(const fer_package *package, const char *kernel,
+                              const fer_param *params, size_t num_params,
+                              const fer_dtype_var *dtype_vars, size_t num_dtype_vars,
+                              fer_error *error);
+
+/* A result or operand by a kernel's own line. In the text a dtype may be a variable (`dtype_var`),
+ * or a word that only the compiler knows: then neither is there. */
+typedef struct fer_line_tensor {
+    const char *name;
+    int32_t role; /* FER_ABI_RESULT, FER_ABI_OPERAND or FER_ABI_INOUT */
+    int32_t rank; /* or FER_ABI_ANY_RANK */
+    fer_dtype dtype;
+    const char *dtype_var;
+} fer_line_tensor;
+
+/* A kernel's line, or its SHAPE's: compiled, or as the text has it. Strings are borrowed. */
+typedef struct fer_kernel_line {
+    int32_t kind; /* FER_ABI_KERNEL, FER_ABI_MAP or FER_ABI_SHAPE */
+    const char *file;
+    int line;
+    size_t num_tensors; /* there may be more than are kept */
+    fer_line_tensor tensors[FER_ABI_MAX_TENSORS];
+} fer_kernel_line;
+
+void fer_line_of_entry(const fer_abi_entry *entry, fer_kernel_line *out_line);
+
+/* What the package's text says without a compiler. UNKNOWN: macros may have a part in it. */
+typedef enum fer_line_state { FER_LINE_UNKNOWN = 0, FER_LINE_ABSENT, FER_LINE_READ } fer_line_state;
+fer_line_state fer_line_of_text(const fer_package *package, const char *kernel, bool is_shape,
+                                fer_kernel_line *out_line);
+
 /* The C text of a package in memory; NULL for a folder. Lives as long as the package. */
 const char *fer_package_source(const fer_package *package);
 

@@ -96,44 +96,57 @@ static bool word_is(const char *word, size_t length, const char *expected)
     return strlen(expected) == length && memcmp(word, expected, length) == 0;
 }
 
-/* Takes `text`, also when it fails. */
-static fer_status add(reader *r, fer_found_kind kind, const char *name, size_t length, char *text,
-                      int line, bool is_quoted)
+static void clear_found(fer_found *found)
+{
+    for (size_t i = 0; i < found->num_written; i++) {
+        free(found->written[i].dtype);
+        free(found->written[i].name);
+    }
+    free(found->written);
+    free(found->name);
+    free(found->text);
+    *found = (fer_found){0};
+}
+
+/* Takes what `found` holds, also when it fails; its name is copied from here. */
+static fer_status add(reader *r, fer_found *found, const char *name, size_t length)
 {
     fer_scan *scan = r->scan;
     if (scan->num_items == scan->capacity) {
         size_t capacity = scan->capacity == 0 ? 16 : 2 * scan->capacity;
         fer_found *larger = realloc(scan->items, capacity * sizeof *larger);
-        if (larger == NULL) {
-            free(text);
-            return fer_fail_memory(r->error);
-        }
+        if (larger == NULL)
+            goto no_memory;
         scan->items = larger;
         scan->capacity = capacity;
     }
-    char *copy = strndup(name, length);
-    if (copy == NULL) {
-        free(text);
-        return fer_fail_memory(r->error);
-    }
-    scan->items[scan->num_items++] =
-        (fer_found){.kind = kind, .name = copy, .text = text, .line = line, .is_quoted = is_quoted};
+    found->name = strndup(name, length);
+    if (found->name == NULL)
+        goto no_memory;
+    found->is_conditional = r->depth > 0;
+    scan->items[scan->num_items++] = *found;
     return FER_OK;
+
+no_memory:
+    clear_found(found);
+    return fer_fail_memory(r->error);
 }
 
-static bool find_kind(const char *word, size_t length, fer_found_kind *out_kind)
+/* The words that declare; what they are goes to `out_found`. */
+static bool find_word(const char *word, size_t length, fer_found *out_found)
 {
     static const struct {
         const char *word;
         fer_found_kind kind;
+        int32_t entry;
     } WORDS[] = {
-        {"KERNEL", FER_FOUND_KERNEL},       {"MAP", FER_FOUND_KERNEL},
-        {"SHAPE", FER_FOUND_SHAPE},         {"PARAM", FER_FOUND_PARAM},
-        {"SIGNATURE", FER_FOUND_SIGNATURE}, {"DTYPE_VAR", FER_FOUND_DTYPE_VAR},
+        {"KERNEL", FER_FOUND_KERNEL, FER_ABI_KERNEL}, {"MAP", FER_FOUND_KERNEL, FER_ABI_MAP},
+        {"SHAPE", FER_FOUND_SHAPE, FER_ABI_SHAPE},    {"PARAM", FER_FOUND_PARAM, 0},
+        {"SIGNATURE", FER_FOUND_SIGNATURE, 0},        {"DTYPE_VAR", FER_FOUND_DTYPE_VAR, 0},
     };
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
         if (word_is(word, length, WORDS[i].word)) {
-            *out_kind = WORDS[i].kind;
+            *out_found = (fer_found){.kind = WORDS[i].kind, .entry = WORDS[i].entry};
             return true;
         }
     return false;
@@ -242,7 +255,8 @@ static fer_status read_include(reader *r)
     if (name[length] != end)
         return FER_OK;
     r->p = name + length + 1;
-    return add(r, FER_FOUND_INCLUDE, name, length, NULL, r->line, end == '"');
+    fer_found found = {.kind = FER_FOUND_INCLUDE, .line = r->line, .is_quoted = end == '"'};
+    return add(r, &found, name, length);
 }
 
 /* `#if 0`, with nothing behind it but a comment: `#if 0 || X` is the preprocessor's to judge. */
@@ -288,10 +302,11 @@ static fer_status read_directive_rest(reader *r, bool is_define)
         if (skip_comment(r))
             continue;
         size_t length = name_length(r->p);
-        fer_found_kind kind;
-        if (is_define && length > 0 && find_kind(r->p, length, &kind)) {
-            r->scan->hides_dtype_vars |= kind == FER_FOUND_DTYPE_VAR;
-            r->scan->needs_preprocessor |= kind != FER_FOUND_DTYPE_VAR && kind != FER_FOUND_PARAM;
+        fer_found found;
+        if (is_define && length > 0 && find_word(r->p, length, &found)) {
+            r->scan->hides_dtype_vars |= found.kind == FER_FOUND_DTYPE_VAR;
+            r->scan->needs_preprocessor |=
+                found.kind != FER_FOUND_DTYPE_VAR && found.kind != FER_FOUND_PARAM;
         }
         bool is_probe = word_is(r->p, length, "__has_include");
         r->p += length > 0 ? length : 1;
@@ -304,6 +319,16 @@ static fer_status read_directive_rest(reader *r, bool is_define)
     return FER_OK;
 }
 
+/* Notes the macro, and stays before it: its name may be a word that matters. */
+static fer_status read_macro_name(reader *r)
+{
+    reader ahead = *r;
+    skip_blanks(&ahead);
+    fer_found found = {.kind = FER_FOUND_DEFINE, .line = r->line};
+    size_t length = name_length(ahead.p);
+    return length == 0 ? FER_OK : add(r, &found, ahead.p, length);
+}
+
 static fer_status read_directive(reader *r)
 {
     step(r);
@@ -313,9 +338,12 @@ static fer_status read_directive(reader *r)
     size_t length = name_length(word);
     r->p += length;
     follow_condition(r, word, length);
+    bool is_define = r->skipped_from == 0 && word_is(word, length, "define");
     if (r->skipped_from == 0 && word_is(word, length, "include"))
         FER_TRY(read_include(r));
-    return read_directive_rest(r, r->skipped_from == 0 && word_is(word, length, "define"));
+    if (is_define)
+        FER_TRY(read_macro_name(r));
+    return read_directive_rest(r, is_define);
 }
 
 /* --- Declarations ----------------------------------------------------------------------------- */
@@ -334,36 +362,131 @@ static const char *read_name(reader *r, size_t *out_length)
     return name;
 }
 
-/* `(NAME,`, `(NAME, "text"` for a signature, `(kind, NAME,` for a parameter. */
-static fer_status read_declaration(reader *r, fer_found_kind kind)
+/* A name or a number, as far as both are one token. */
+static char *take_word(reader *r)
 {
-    int line = r->line;
+    skip_blanks(r);
+    const char *start = r->p;
+    while (is_name_part(*r->p))
+        r->p++;
+    return r->p == start ? NULL : strndup(start, (size_t)(r->p - start));
+}
+
+static bool take_mark(reader *r, char mark)
+{
+    skip_blanks(r);
+    if (*r->p != mark)
+        return false;
+    step(r);
+    return true;
+}
+
+static bool read_rank(const char *word, int32_t *out_rank)
+{
+    bool is_any = word != NULL && strcmp(word, "ANY") == 0;
+    bool is_digit = word != NULL && *word >= '0' && *word <= '0' + FER_ABI_MAX_RANK;
+    *out_rank = is_any ? FER_ABI_ANY_RANK : is_digit ? *word - '0' : 0;
+    return is_any || (is_digit && word[1] == '\0');
+}
+
+/* `OUT(f32, 3, y)`, in a MAP `IN(f32, x)`. */
+static bool read_written(reader *r, int32_t entry, fer_written *out)
+{
+    char *role = take_word(r);
+    bool is_in = role != NULL && strcmp(role, "IN") == 0;
+    bool is_inout = role != NULL && strcmp(role, "INOUT") == 0;
+    bool is_out = role != NULL && strcmp(role, "OUT") == 0;
+    free(role);
+    out->role = is_out ? FER_ABI_RESULT : is_inout ? FER_ABI_INOUT : FER_ABI_OPERAND;
+    out->rank = FER_ABI_ANY_RANK;
+    if (!is_in && !is_inout && !is_out)
+        return false;
+    if (!take_mark(r, '(') || (out->dtype = take_word(r)) == NULL || !take_mark(r, ','))
+        return false;
+    if (entry != FER_ABI_MAP) {
+        char *rank = take_word(r);
+        bool is_rank = read_rank(rank, &out->rank);
+        free(rank);
+        if (!is_rank || !take_mark(r, ','))
+            return false;
+    }
+    return (out->name = take_word(r)) != NULL && take_mark(r, ')');
+}
+
+/* What a kernel's line takes, up to its `)`. Anything but the plain words is left to the compiler:
+ * then nothing was read. */
+static void read_line(reader *r, fer_found *found)
+{
+    reader ahead = *r;
+    fer_found line = {.written = calloc(FER_ABI_MAX_TENSORS, sizeof *line.written)};
+    bool is_read = line.written != NULL;
+    if (is_read && found->entry == FER_ABI_MAP) {
+        line.num_written = 1;
+        line.written[0] = (fer_written){.role = FER_ABI_RESULT, .rank = FER_ABI_ANY_RANK};
+        line.written[0].dtype = take_word(&ahead);
+        line.written[0].name = strdup("result");
+        is_read =
+            line.written[0].dtype != NULL && line.written[0].name != NULL && take_mark(&ahead, ',');
+    }
+    while (is_read) {
+        is_read = line.num_written < FER_ABI_MAX_TENSORS &&
+                  read_written(&ahead, found->entry, &line.written[line.num_written++]);
+        if (is_read && !take_mark(&ahead, ',')) {
+            is_read = take_mark(&ahead, ')');
+            break;
+        }
+    }
+    if (!is_read) {
+        clear_found(&line);
+        return;
+    }
+    found->written = line.written;
+    found->num_written = line.num_written;
+    r->p = ahead.p;
+    r->line = ahead.line;
+}
+
+/* Reads the literals of a SIGNATURE, up to one of the `ends`; where something else has a part in
+ * the text there are none. */
+static fer_status read_signature(reader *r, const char *ends, char **out_text)
+{
+    skip_blanks(r);
+    FER_TRY(read_literals(r, out_text));
+    if (*out_text != NULL && *r->p != '\0' && strchr(ends, *r->p) == NULL) {
+        free(*out_text);
+        *out_text = NULL;
+    }
+    return FER_OK;
+}
+
+/* `(NAME,`, `(NAME, "text")` for a signature, `(kind, NAME,` for a parameter. */
+static fer_status read_declaration(reader *r, fer_found *found)
+{
     size_t length;
     size_t kind_length = 0;
     const char *kind_word = NULL;
-    char *text = NULL;
-    skip_blanks(r);
-    if (*r->p != '(')
+    found->line = r->line;
+    if (!take_mark(r, '('))
         return FER_OK;
-    step(r);
-    if (kind == FER_FOUND_PARAM && (kind_word = read_name(r, &kind_length)) == NULL)
+    if (found->kind == FER_FOUND_PARAM && (kind_word = read_name(r, &kind_length)) == NULL)
         return FER_OK;
     const char *name = read_name(r, &length);
     if (name == NULL)
         return FER_OK;
-    if (kind == FER_FOUND_SIGNATURE) {
-        skip_blanks(r);
-        FER_TRY(read_literals(r, &text));
-        if (text == NULL) { /* a macro stands for the text */
+    if (found->kind == FER_FOUND_SIGNATURE) {
+        FER_TRY(read_signature(r, ")", &found->text));
+        if (found->text == NULL) {
             r->scan->needs_preprocessor = true;
             return FER_OK;
         }
     }
-    if (kind_word != NULL && (text = strndup(kind_word, kind_length)) == NULL)
+    if (found->kind == FER_FOUND_KERNEL || found->kind == FER_FOUND_SHAPE)
+        read_line(r, found);
+    if (kind_word != NULL && (found->text = strndup(kind_word, kind_length)) == NULL)
         return fer_fail_memory(r->error);
     if (r->depth > 0)
         r->scan->needs_preprocessor = true;
-    return add(r, kind, name, length, text, line, false);
+    return add(r, found, name, length);
 }
 
 /* Steps over one token; at a declaration, reads it. */
@@ -382,10 +505,19 @@ static fer_status read_token(reader *r)
             step(r);
         return FER_OK;
     }
-    fer_found_kind kind;
-    bool is_declaration = r->skipped_from == 0 && find_kind(r->p, length, &kind);
+    fer_found found;
+    bool is_declaration = r->skipped_from == 0 && find_word(r->p, length, &found);
     r->p += length;
-    return is_declaration ? read_declaration(r, kind) : FER_OK;
+    if (!is_declaration)
+        return FER_OK;
+    reader after = *r;
+    size_t num_items = r->scan->num_items;
+    FER_TRY(read_declaration(r, &found));
+    if (r->scan->num_items == num_items) { /* it is none: what follows may be a directive */
+        r->p = after.p;
+        r->line = after.line;
+    }
+    return FER_OK;
 }
 
 fer_status fer_scan_source(const char *text, fer_scan *out_scan, fer_error *error)
@@ -441,12 +573,13 @@ static fer_status read_mark(reader *r)
     if (length == 0)
         return FER_OK;
     r->p += length;
-    char *text = NULL;
+    fer_found found = {.kind = kind, .line = line};
     if (kind == FER_FOUND_SIGNATURE) {
-        skip_blanks(r);
-        FER_TRY(read_literals(r, &text));
+        FER_TRY(read_signature(r, ";#", &found.text));
+        if (found.text == NULL)
+            return FER_OK; /* not a text that can be read without compiling it */
     }
-    return add(r, kind, name, length, text, line, false);
+    return add(r, &found, name, length);
 }
 
 fer_status fer_scan_preprocessed(const char *text, fer_scan *out_scan, fer_error *error)
@@ -479,10 +612,8 @@ fer_status fer_scan_preprocessed(const char *text, fer_scan *out_scan, fer_error
 
 void fer_scan_clear(fer_scan *scan)
 {
-    for (size_t i = 0; i < scan->num_items; i++) {
-        free(scan->items[i].name);
-        free(scan->items[i].text);
-    }
+    for (size_t i = 0; i < scan->num_items; i++)
+        clear_found(&scan->items[i]);
     free(scan->items);
     *scan = (fer_scan){0};
 }

@@ -1,5 +1,8 @@
-/* The declaration against the kernel's own line: every way in which the two can disagree. */
-#include "testing_op.h"
+/* The declaration against the kernel's own line: every way in which the two can disagree, as it
+ * was compiled, and as its text shows before anything is compiled. */
+#include "testing_package.h"
+
+#include "op/op.h"
 
 static const char SOURCE[] =
     "#include <ferrule/kernel.h>\n"
@@ -71,20 +74,6 @@ static void test_dtypes(void **state)
                      "u8", "bool");
     ASSERT_DISAGREES("two(a: f32[n], inout b: f32[m, k], c: u8[]) -> (f32[n], u64[])", "'count'",
                      "i64", "result 1", "u64");
-}
-
-/* A kernel that is not generic where its declaration is shows with the first other dtype. */
-static void test_a_dtype_variable_that_the_line_lacks(void **state)
-{
-    (void)state;
-    fer_op *op = declare_source("keep<T>(x: T[n], mask: bool[n]) -> T[n]", SOURCE);
-    fer_tensor *x = make_counting(FER_F64, 2);
-    fer_tensor *mask = make_ones(FER_BOOL, EXTENTS(2));
-    ASSERT_CALL_FAILS(FER_TYPE_ERROR, op, 2, OPERANDS(x, mask), "keep", "KERNEL",
-                      "inline.c:", "'y' is f32", "f64");
-    assert_int_equal(fer_op_num_binaries(op), 1);
-    RELEASE(x, mask);
-    fer_op_release(op);
 }
 
 static void test_directions(void **state)
@@ -171,18 +160,255 @@ static void test_shapes(void **state)
     assert_shape_disagrees("INOUT(f32, 1, x), IN(bool, 1, mask)", "'x' is INOUT", "is IN");
 }
 
+/* --- By the text alone ------------------------------------------------------------------------ */
+
+/* Refused, and nothing was compiled for it. */
+#define ASSERT_TEXT_DISAGREES(signature, source, ...)                                              \
+    do {                                                                                           \
+        uint64_t compiles = fer_read_counters().compiles;                                          \
+        ASSERT_NOT_DECLARED(FER_TYPE_ERROR, signature, source, __VA_ARGS__);                       \
+        assert_int_equal(fer_read_counters().compiles, compiles);                                  \
+    } while (0)
+
+/* A declaration that waits for a parameter has the same line as one that does not. */
+static void test_an_incomplete_op_is_held_against_the_text(void **state)
+{
+    (void)state;
+    static const char source[] = "#include <ferrule/kernel.h>\n"
+                                 "DTYPE_VAR(T, f32);\n"
+                                 "PARAM(int, k, 1);\n"
+                                 "KERNEL(f, OUT(f32, 1, y), INOUT(T, 2, b), IN(u8, ANY, c))\n"
+                                 "{ (void)y, (void)b, (void)c; return OK; }\n"
+                                 "MAP(m, T, IN(T, x), IN(T, scale)) { return x * scale; }\n";
+    fer_op_release(
+        declare_source("f<T, k: int>(inout b: T[m, n], c: u8[*s]) -> f32[n // k]", source));
+    fer_op_release(declare_source("m<T, k: int>(x: T[n, l], scale: T[]) -> T[n, l * k]", source));
+    /* With k = 1 the dims are the same. */
+    fer_op_release(declare_source("m<T, k: int>(x: T[n], scale: T[]) -> T[n // k]", source));
+#define AT_F "f: the KERNEL line (inline.c:4) disagrees"
+    ASSERT_TEXT_DISAGREES("f<T, k: int>(inout b: T[m, n]) -> f32[n]", source, AT_F,
+                          "1 results and 2 operands", "1 and 1");
+    ASSERT_TEXT_DISAGREES("f<T, k: int>(inout b: T[m, n], c: i8[*s]) -> f32[n]", source, AT_F,
+                          "'c' is u8", "declared i8");
+    ASSERT_TEXT_DISAGREES("f<T, k: int>(b: T[m, n], c: u8[*s]) -> f32[n]", source, AT_F,
+                          "'b' is INOUT", "is IN");
+    ASSERT_TEXT_DISAGREES("f<T, k: int>(inout b: T[m], c: u8[*s]) -> f32[n]", source, AT_F,
+                          "'b' has rank 2", "1 dims");
+    ASSERT_TEXT_DISAGREES("f<T, k: int>(inout b: T[*s], c: u8[*s]) -> f32[k]", source, AT_F,
+                          "'b' has rank 2", "write ANY");
+    ASSERT_TEXT_DISAGREES("f<T, k: int>(inout c: T[m, n], b: u8[*s]) -> f32[k]", source, AT_F,
+                          "'c' is number 1", "number 0");
+    ASSERT_TEXT_DISAGREES("m<T, k: int>(x: T[n, l], scale: T[n]) -> T[n, l * k]", source,
+                          "m: the MAP line (inline.c:6) disagrees", "elementwise", "'scale'");
+    ASSERT_TEXT_DISAGREES("f<T, k: float>(inout b: T[m, n], c: u8[*s]) -> f32[n]", source,
+                          "parameter 'k' is declared float", "PARAM(int, k, ...)");
+    ASSERT_TEXT_DISAGREES("f<U, k: int>(inout b: U[m, n], c: u8[*s]) -> f32[n]", source,
+                          "'U' is declared a dtype variable");
+#undef AT_F
+    uint64_t compiles = fer_read_counters().compiles;
+    ASSERT_NOT_DECLARED(FER_VALUE_ERROR, "f<T, k: int>(inout b: T[m, m], c: u8[]) -> f32[n]",
+                        source, "SHAPE(f, IN(...)...)", "EXTENT(n)");
+    assert_int_equal(fer_read_counters().compiles, compiles);
+}
+
+/* A line for one dtype under a declaration for several shows before a call with another. */
+static void test_dtype_variables_in_the_text(void **state)
+{
+    (void)state;
+    static const char source[] = "#include <ferrule/kernel.h>\n"
+                                 "DTYPE_VAR(T, f32);\n"
+                                 "DTYPE_VAR(to, f32);\n"
+                                 "MAP(one, f32, IN(f32, x)) { return x; }\n"
+                                 "MAP(c, double, IN(float, x)) { return x; }\n"
+                                 "MAP(same, T, IN(T, x)) { return x; }\n"
+                                 "MAP(convert, to, IN(T, x)) { return (to)x; }\n"
+                                 "MAP(two, to, IN(to, x), IN(T, z)) { return x + (to)z; }\n";
+    ASSERT_TEXT_DISAGREES("one<T>(x: T[*s]) -> T[*s]", source,
+                          "one: the MAP line (inline.c:4) disagrees",
+                          "'result' is f32, but result 0 is declared T");
+    ASSERT_TEXT_DISAGREES("same<T>(x: f32[*s], y: T[]) -> T[*s]", source, "1 operands", "2");
+    ASSERT_TEXT_DISAGREES("same<T>(x: T[*s]) -> f32[*s]", source, "'result' is T", "declared f32");
+    ASSERT_TEXT_DISAGREES("convert<T, to>(x: to[*s], z: T[]) -> T[*s]", source, "1 operands", "2");
+    ASSERT_TEXT_DISAGREES("two<T, to>(x: to[*s], z: T[*s]) -> T[*s]", source, "'result' is to",
+                          "declared T");
+    ASSERT_TEXT_DISAGREES("convert<T, to: dtype = f64>(x: T[*s]) -> f32[*s]", source,
+                          "'result' is f64", "declared f32");
+    ASSERT_TEXT_DISAGREES("c(x: f64[*s]) -> f64[*s]", source, "'x' is f32", "declared f64");
+    fer_op_release(declare_source("convert<T, to: dtype = f64>(x: T[*s]) -> to[*s]", source));
+    fer_op_release(declare_source("convert<T, to: dtype>(x: T[*s]) -> to[*s]", source));
+    fer_op_release(declare_source("c<k: int>(x: f32[*s]) -> f64[*s]", source));
+    /* What `to` will be is not known yet, so neither is whether the line serves it. */
+    fer_op *open = declare_source("one<to: dtype>(x: f32[*s]) -> to[*s]", source);
+    fer_param to = {.name = "to", .kind = FER_PARAM_DTYPE, .has_value = true};
+    to.value.as_dtype = FER_F32;
+    fer_op *made = NULL;
+    ASSERT_OK(&error, fer_op_specialise(open, &to, 1, &made, &error));
+    fer_op_release(made);
+    to.value.as_dtype = FER_F64;
+    ASSERT_FAILS(&error, FER_TYPE_ERROR, fer_op_specialise(open, &to, 1, &made, &error),
+                 "'result' is f32", "declared f64");
+    fer_op_release(open);
+}
+
+/* The line of `f` in a package as it would be judged: `KERNEL@a.c:2 OUT f32 1 y, IN ? ANY x`, a
+ * dtype only the compiler knows as `?`; or `unknown`, or `absent`. */
+static void assert_line(const char *package_name, const char *expected)
+{
+    fer_package *package = NULL;
+    fer_kernel_line line;
+    char text[512] = "unknown";
+    ASSERT_OK(&error, fer_package_open(at(package_name), &package, &error));
+    fer_line_state is = fer_line_of_text(package, "f", false, &line);
+    if (is == FER_LINE_ABSENT)
+        snprintf(text, sizeof text, "absent");
+    size_t length = 0;
+    if (is == FER_LINE_READ)
+        length =
+            (size_t)snprintf(text, sizeof text, "%s@%s:%d",
+                             line.kind == FER_ABI_MAP ? "MAP" : "KERNEL", line.file, line.line);
+    for (size_t i = 0; is == FER_LINE_READ && i < line.num_tensors; i++) {
+        const fer_line_tensor *tensor = &line.tensors[i];
+        static const char *const ROLES[] = {"OUT", "IN", "INOUT"};
+        const char *dtype =
+            tensor->dtype_var != NULL ? tensor->dtype_var : fer_dtype_name(tensor->dtype);
+        length += (size_t)snprintf(text + length, sizeof text - length, "%s %s %s %d %s",
+                                   i == 0 ? "" : ",", ROLES[tensor->role],
+                                   dtype == NULL ? "?" : dtype, tensor->rank, tensor->name);
+    }
+    assert_string_equal(text, expected);
+    fer_package_release(package);
+}
+
+#define INCLUDE "#include <ferrule/kernel.h>\n"
+#define BODY "\n{ (void)y, (void)x; return OK; }\n"
+#define LINE "KERNEL(f, OUT(f32, 1, y), IN(T, ANY, x))"
+
+static void test_what_the_text_shows(void **state)
+{
+    (void)state;
+    write_file("plain/a.c", INCLUDE "DTYPE_VAR(T, f32);\n" LINE BODY);
+    assert_line("plain", "KERNEL@a.c:3 OUT f32 1 y, IN T -1 x");
+    write_file("spaced/a.c", INCLUDE "KERNEL /* a */ ( f , // b\n OUT \\\n ( i64,/* 1 */0\n, y ) ,"
+                                     "INOUT(uint8_t, 8, x)\r\n)" BODY);
+    assert_line("spaced", "KERNEL@a.c:2 OUT i64 0 y, INOUT u8 8 x");
+    write_file("map/a.c", INCLUDE "MAP(f, bool, IN(f16, x), IN(real, y)) { return x > 0; }\n");
+    assert_line("map", "MAP@a.c:2 OUT bool -1 result, IN f16 -1 x, IN ? -1 y");
+    write_file("chosen/a.c", INCLUDE "#if 0\n" LINE BODY "#elif 1\n"
+                                     "KERNEL(f, OUT(f32, 2, y), IN(f64, 0, x))" BODY "#else\n"
+                                     "KERNEL(f, OUT(f32, 3, y), IN(f64, 0, x))" BODY "#endif\n");
+    assert_line("chosen", "KERNEL@a.c:6 OUT f32 2 y, IN f64 0 x");
+}
+
+/* Whatever may mean something else is left to the compiler. */
+static void test_what_the_text_does_not_show(void **state)
+{
+    (void)state;
+    static const char *const SOURCES[] = {
+        /* macros in the place of words: dtypes, ranks, names, roles, the whole */
+        "#define T f64\n" LINE BODY,
+        "#define f32 f64\n" LINE BODY,
+        "#define y z\n" LINE BODY,
+        "#define RANK_OF_X 2\nKERNEL(f, OUT(f32, 1, y), IN(f32, RANK_OF_X, x))" BODY,
+        "#define X IN(f32, 1, x)\nKERNEL(f, OUT(f32, 1, y), X)" BODY,
+        "#define TAKES OUT(f32, 1, y), IN(f32, 1, x)\nKERNEL(f, TAKES)" BODY,
+        "#define IT(T) KERNEL(f, OUT(T, 1, y), IN(T, 1, x))\nIT(f32)" BODY,
+        "#undef ANY\n#define ANY 2\n" LINE BODY,
+        "#undef IN\n#define IN(a, b, c) INOUT(f64, b, c)\n" LINE BODY,
+        /* types of several words, arguments that are conditional or missing */
+        "KERNEL(f, OUT(unsigned char, 1, y), IN(f32, 1, x))" BODY,
+        "KERNEL(f, OUT(f32, 1, y),\n#if 1\n IN(f32, 1, x)\n#endif\n)" BODY,
+        "KERNEL(f, OUT(f32, y), IN(f32, x))" BODY,
+        "KERNEL(f, OUT(f32, 9, y), IN(f32, 1, x))" BODY,
+        "KERNEL(f, OUT(f32, 1, y) IN(f32, 1, x))" BODY,
+        "KERNEL(f, OUT(f32, 1, y), IN(f32, 1, x), )" BODY,
+        "KERNEL(f, )" BODY,
+        "KERNEL(f, OUT(f32, 1",
+    };
+    for (size_t i = 0; i < sizeof SOURCES / sizeof *SOURCES; i++) {
+        char name[32], file[40], text[512];
+        snprintf(name, sizeof name, "p%zu", i);
+        snprintf(file, sizeof file, "%s/a.c", name);
+        snprintf(text, sizeof text, INCLUDE "%s", SOURCES[i]);
+        write_file(file, text);
+        assert_line(name, "unknown");
+    }
+    /* A definition, and a variable that need not be one, in a header; an include by a macro. */
+    write_file("beside/a.h", "#define T f64\n");
+    write_file("beside/a.c", INCLUDE "#include \"a.h\"\n" LINE BODY);
+    assert_line("beside", "unknown");
+    write_file("perhaps/a.c", INCLUDE "#ifdef ONE\ntypedef float T;\n#else\nDTYPE_VAR(T, f32);\n"
+                                      "#endif\n" LINE BODY);
+    assert_line("perhaps", "KERNEL@a.c:7 OUT f32 1 y, IN ? -1 x");
+    write_file("hidden/b.h", "");
+    write_file("hidden/a.c", INCLUDE "#define OTHER \"b.h\"\n#include OTHER\n" LINE BODY);
+    assert_line("hidden", "unknown");
+}
+
+/* None is refused that compiles: dtype macros decide here, and the text does not see them. */
+static void test_no_false_refusals(void **state)
+{
+    (void)state;
+    static const char aliased[] = "#include <ferrule/kernel.h>\n"
+                                  "DTYPE_VAR(T, f32);\n"
+                                  "typedef T element;\n"
+                                  "#define f32 T\n"
+                                  "#define BOTH OUT(f32, 1, y), IN(element, 1, x)\n"
+                                  "KERNEL(f, BOTH) { (void)y, (void)x; return OK; }\n"
+                                  "KERNEL(g, OUT(f32, 1, y), IN(element, 1, x))\n"
+                                  "{ (void)y, (void)x; return OK; }\n";
+    fer_op_release(declare_source("f<T>(x: T[n]) -> T[n]", aliased));
+    fer_op_release(declare_source("g<T>(x: T[n]) -> T[n]", aliased));
+    fer_op_release(declare_source("g<T, k: int>(x: T[n]) -> T[n // k]", aliased));
+}
+
+/* Every kernel of the project that has a SIGNATURE agrees with it by its text, and is read. */
+static void test_the_packages_here(void **state)
+{
+    (void)state;
+    static const char *const PACKAGES[] = {"kernels", "examples/kernels", "examples/photo"};
+    size_t num_read = 0;
+    size_t num_kernels = 0;
+    for (size_t i = 0; i < sizeof PACKAGES / sizeof *PACKAGES; i++) {
+        fer_package *package = NULL;
+        char path[4096];
+        snprintf(path, sizeof path, FERRULE_TEST_DATA "/../%s", PACKAGES[i]);
+        ASSERT_OK(&error, fer_package_open(path, &package, &error));
+        for (size_t j = 0; j < fer_package_num_kernels(package); j++) {
+            fer_kernel_info kernel = fer_package_kernel(package, j);
+            fer_signature *signature = NULL;
+            fer_kernel_line line;
+            ASSERT_OK(&error, fer_signature_parse(kernel.signature, &signature, &error));
+            ASSERT_OK(&error, fer_conform_text(signature, package, &error));
+            fer_signature_release(signature);
+            num_kernels++;
+            if (fer_line_of_text(package, kernel.name, false, &line) == FER_LINE_READ)
+                num_read++;
+            else
+                print_message("%s: not read\n", kernel.name);
+        }
+        fer_package_release(package);
+    }
+    assert_true(num_kernels > 40);
+    assert_int_equal(num_read, num_kernels);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_line_that_agrees),
         cmocka_unit_test(test_numbers_of_operands_and_results),
         cmocka_unit_test(test_dtypes),
-        cmocka_unit_test(test_a_dtype_variable_that_the_line_lacks),
         cmocka_unit_test(test_directions),
         cmocka_unit_test(test_ranks),
         cmocka_unit_test(test_orders),
         cmocka_unit_test(test_maps),
         cmocka_unit_test(test_shapes),
+        cmocka_unit_test(test_an_incomplete_op_is_held_against_the_text),
+        cmocka_unit_test(test_dtype_variables_in_the_text),
+        TEST(test_what_the_text_shows),
+        TEST(test_what_the_text_does_not_show),
+        cmocka_unit_test(test_no_false_refusals),
+        cmocka_unit_test(test_the_packages_here),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,8 +56,9 @@ typedef struct fer_counters {
 } fer_counters;
 FER_API fer_counters fer_read_counters(void);
 
-/* Called before and after each compiler run, on the thread that needs the result; for progress
- * messages. `what` is the kernel with its specialisation. NULL removes it. Set it before other
+/* Called before and after each compiler run, and each wait for one of another process, on the
+ * thread that needs the result; for progress messages. `what` is the kernel with its
+ * specialisation, and in a wait ` (by another process)`. NULL removes it. Set it before other
  * threads declare. */
 typedef void (*fer_compile_observer)(void *context, const char *what, bool is_done);
 FER_API void fer_set_compile_observer(fer_compile_observer observer, void *context);

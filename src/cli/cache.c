@@ -106,8 +106,10 @@ static fer_status read_labels(const fer_store *store, const fer_stored_list *lis
         if (strcmp(list->items[i].kind, "manifests") != 0)
             continue;
         FER_TRY(fer_store_path(store, list->items[i].kind, list->items[i].name, &path, error));
-        if (fer_file_read(path, &data, &size, NULL) == FER_OK)
-            (void)!fer_manifest_read(data, size, add_label, all);
+        if (fer_file_read(path, &data, &size, NULL) == FER_OK &&
+            fer_store_is_whole(list->items[i].kind, list->items[i].name, data, size))
+            (void)!fer_manifest_read(data + FER_STORE_SEAL_BYTES, size - FER_STORE_SEAL_BYTES,
+                                     add_label, all);
         free(data);
         free(path);
     }

@@ -1,4 +1,6 @@
-/* One line on a terminal while a compiler takes long, gone when it is done. */
+/* One line on a terminal while a compiler takes long, with the seconds so far; gone when it is
+ * done.
+ */
 #include "cli/cli.h"
 
 #include <errno.h>
@@ -10,6 +12,7 @@
 #include <unistd.h>
 
 #define DELAY_NANOSECONDS 500000000L
+#define SECOND_NANOSECONDS 1000000000L
 #define SHOWN_LENGTH 60
 
 /* The compile that is watched: the first of those that run at once. */
@@ -23,24 +26,35 @@ static struct {
     char what[SHOWN_LENGTH + 1];
 } progress = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
+/* Whether the compile is over before this time has gone. */
+static bool ends_within(unsigned num_ended, struct timespec *end, long nanoseconds)
+{
+    end->tv_nsec += nanoseconds;
+    end->tv_sec += end->tv_nsec / SECOND_NANOSECONDS;
+    end->tv_nsec %= SECOND_NANOSECONDS;
+    int cause = 0;
+    while (progress.num_ended == num_ended && cause != ETIMEDOUT)
+        cause = pthread_cond_timedwait(&progress.is_done, &progress.lock, end);
+    return progress.num_ended != num_ended;
+}
+
 static void *watch(void *context)
 {
     unsigned num_ended = *(const unsigned *)context;
     free(context);
     struct timespec end;
     clock_gettime(CLOCK_MONOTONIC, &end);
-    end.tv_nsec += DELAY_NANOSECONDS;
-    end.tv_sec += end.tv_nsec / 1000000000L;
-    end.tv_nsec %= 1000000000L;
+    time_t start = end.tv_sec;
     pthread_mutex_lock(&progress.lock);
-    int cause = 0;
-    while (progress.num_ended == num_ended && cause != ETIMEDOUT)
-        cause = pthread_cond_timedwait(&progress.is_done, &progress.lock, &end);
-    if (progress.num_ended == num_ended) {
-        fprintf(stderr, "compiling %s ...", progress.what);
+    bool is_over = ends_within(num_ended, &end, DELAY_NANOSECONDS);
+    bool is_shown = !is_over;
+    while (!is_over) {
+        fprintf(stderr, "\rcompiling %s ... %lld s", progress.what,
+                (long long)(end.tv_sec - start));
         fflush(stderr);
-        while (progress.num_ended == num_ended)
-            pthread_cond_wait(&progress.is_done, &progress.lock);
+        is_over = ends_within(num_ended, &end, SECOND_NANOSECONDS);
+    }
+    if (is_shown) {
         fputs("\r\033[K", stderr); /* to the start of the line, and clear it */
         fflush(stderr);
     }

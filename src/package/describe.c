@@ -1,12 +1,13 @@
 #include "base/text.h"
 #include "package/compile.h"
+#include "package/lock.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 /* The preprocessor's word on each file is kept under the digest of all files of the package, in the
- * form of the marks that it prints, so that one reader serves both, behind a digest of them. */
+ * form of the marks that it prints, so that one reader serves both. */
 #define KIND "described"
 
 static void hash_files(fer_hasher *hasher, const fer_sources *files)
@@ -107,57 +108,51 @@ static fer_status take_marks(fer_source *file, const char *marks, fer_error *err
     return status;
 }
 
-/* What was kept, whole: a digest of the marks, a newline, the marks. */
-static bool recall(const fer_store *store, const char *key, char **out_text)
+static fer_status preprocess(const fer_store *store, const fer_compiler *compiler,
+                             const fer_package *package, const fer_source *file, const char *key,
+                             char **out_marks, fer_error *error)
 {
-    char *kept = NULL;
-    size_t size;
-    *out_text = NULL;
-    if (!fer_store_read(store, KIND, key, &kept, &size))
-        return false;
-    char hex[FER_DIGEST_HEX] = "";
-    if (size >= FER_DIGEST_HEX) {
-        fer_digest digest = fer_digest_of(kept + FER_DIGEST_HEX, size - FER_DIGEST_HEX);
-        fer_digest_hex(&digest, hex);
-    }
-    bool is_whole = size >= FER_DIGEST_HEX && memcmp(kept, hex, FER_DIGEST_HEX - 1) == 0;
-    if (is_whole)
-        *out_text = strdup(kept + FER_DIGEST_HEX);
-    free(kept);
-    return *out_text != NULL;
+    char *text = NULL;
+    fer_scan found;
+    fer_text marks = FER_TEXT_INIT;
+    FER_TRY(fer_preprocess(store, compiler, package, file->name, &text, error));
+    fer_status status = fer_scan_preprocessed(text, &found, error);
+    free(text);
+    FER_TRY(status);
+    append_marks(&marks, &found);
+    fer_scan_clear(&found);
+    FER_TRY(fer_text_take(&marks, out_marks, error));
+    fer_store_write(store, KIND, key, *out_marks, strlen(*out_marks));
+    return FER_OK;
 }
 
-static void keep(const fer_store *store, const char *key, const char *marks)
+/* One process at a time; the others then find what it kept. */
+static fer_status preprocess_in_turn(const fer_store *store, const fer_compiler *compiler,
+                                     const fer_package *package, const fer_source *file,
+                                     const char *key, char **out_marks, fer_error *error)
 {
-    char hex[FER_DIGEST_HEX];
-    fer_digest digest = fer_digest_of(marks, strlen(marks));
-    fer_digest_hex(&digest, hex);
-    fer_text kept = FER_TEXT_INIT;
-    fer_text_printf(&kept, "%s\n%s", hex, marks);
-    if (!kept.has_failed)
-        fer_store_write(store, KIND, key, kept.data, kept.length);
-    fer_text_free(&kept);
+    size_t size;
+    fer_turn turn;
+    bool has_turn = fer_turn_wait(store, key, FER_TURN_SECONDS, &turn);
+    fer_status status = fer_store_read(store, KIND, key, out_marks, &size, error);
+    if (status == FER_OK && *out_marks == NULL)
+        status = preprocess(store, compiler, package, file, key, out_marks, error);
+    if (has_turn)
+        fer_turn_end(&turn);
+    return status;
 }
 
 static fer_status describe_file(const fer_store *store, const fer_compiler *compiler,
                                 const fer_package *package, fer_source *file, const char *key,
                                 fer_error *error)
 {
-    char *text = NULL;
-    if (!recall(store, key, &text)) {
-        FER_TRY(fer_preprocess(store, compiler, package, file->name, &text, error));
-        fer_scan found;
-        fer_text marks = FER_TEXT_INIT;
-        fer_status status = fer_scan_preprocessed(text, &found, error);
-        free(text);
-        FER_TRY(status);
-        append_marks(&marks, &found);
-        fer_scan_clear(&found);
-        FER_TRY(fer_text_take(&marks, &text, error));
-        keep(store, key, text);
-    }
-    fer_status status = take_marks(file, text, error);
-    free(text);
+    char *marks = NULL;
+    size_t size;
+    FER_TRY(fer_store_read(store, KIND, key, &marks, &size, error));
+    if (marks == NULL)
+        FER_TRY(preprocess_in_turn(store, compiler, package, file, key, &marks, error));
+    fer_status status = take_marks(file, marks, error);
+    free(marks);
     return status;
 }
 

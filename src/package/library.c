@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "package/compile.h"
+#include "package/lock.h"
 #include "package/manifest.h"
 #include "package/prune.h"
 
@@ -261,17 +262,17 @@ done:
     return status;
 }
 
-static bool is_content(const char *path, const char *digest)
+/* IO: the file is not there, or has other content than its digest says. */
+static fer_status check_content(const char *path, const char *digest, fer_error *error)
 {
     char *data = NULL;
     size_t size;
-    if (fer_file_read(path, &data, &size, NULL) != FER_OK)
-        return false;
+    FER_TRY(fer_file_read(path, &data, &size, error));
     char hex[FER_DIGEST_HEX];
     fer_digest actual = fer_digest_of(data, size);
     fer_digest_hex(&actual, hex);
     free(data);
-    return strcmp(hex, digest) == 0;
+    return strcmp(hex, digest) == 0 ? FER_OK : fer_fail(error, FER_IO_ERROR, "%s: damaged", path);
 }
 
 /* --- The store's binaries --------------------------------------------------------------------- */
@@ -284,27 +285,36 @@ static void entry_name(const char *digest, char out_name[FER_DIGEST_HEX + 3])
     memcpy(out_name + FER_DIGEST_HEX - 1, ".so", 4);
 }
 
-/* Opens what a manifest leads to. Anything wrong with it is a miss: it is built again. */
-static fer_library *open_entry(const fer_store *store, const char *key, const char *kernel,
-                               const char *digest)
+static fer_status open_file(const fer_store *store, const char *kernel, const char *digest,
+                            const char *path, fer_library **out_library, fer_error *error)
+{
+    if (!fer_store_owns(store, ENTRIES))
+        return fer_fail(error, FER_IO_ERROR, "%s: not ours alone", path);
+    FER_TRY(check_content(path, digest, error));
+    return load(kernel, digest, path, out_library, error);
+}
+
+/* Opens what a manifest leads to. Anything wrong with it but MEMORY is a miss: it is built again.
+ */
+static fer_status open_entry(const fer_store *store, const char *key, const char *kernel,
+                             const char *digest, fer_library **out_library, fer_error *error)
 {
     char name[FER_DIGEST_HEX + 3];
     char *path = NULL;
     entry_name(digest, name);
-    if (fer_store_path(store, ENTRIES, name, &path, NULL) != FER_OK)
-        return NULL;
+    FER_TRY(fer_store_path(store, ENTRIES, name, &path, error));
     fer_store_touch(path);
     pthread_mutex_lock(&state.lock);
-    fer_library *library = take_loaded(digest);
+    *out_library = take_loaded(digest);
     pthread_mutex_unlock(&state.lock);
-    if (library == NULL) {
+    fer_status status = FER_OK;
+    if (*out_library == NULL) {
         fer_store_hold(store, key);
         fer_store_hold(store, digest);
-        if (is_content(path, digest))
-            (void)!load(kernel, digest, path, &library, NULL);
+        status = open_file(store, kernel, digest, path, out_library, NULL);
     }
     free(path);
-    return library;
+    return status == FER_MEMORY_ERROR ? fer_fail_memory(error) : FER_OK;
 }
 
 /* Keeps a binary in the store, or where that cannot be, for as long as the process lives. */
@@ -313,7 +323,7 @@ static fer_status keep_entry(const fer_store *store, const char *digest, const c
 {
     char name[FER_DIGEST_HEX + 3];
     entry_name(digest, name);
-    if (fer_store_write(store, ENTRIES, name, data, size))
+    if (fer_store_write_plain(store, ENTRIES, name, data, size))
         return fer_store_path(store, ENTRIES, name, out_path, error);
     const char *folder;
     FER_TRY(fer_private_folder(&folder, error));
@@ -344,7 +354,7 @@ log_of(fer_log_topic topic, const fer_request *request, const char *format, ...)
     fer_text_free(&text);
 }
 
-static void tell_observer(const fer_request *request, bool is_done)
+static void tell_observer(const fer_request *request, const char *more, bool is_done)
 {
     pthread_mutex_lock(&state.lock);
     fer_compile_observer observer = state.observer;
@@ -354,6 +364,7 @@ static void tell_observer(const fer_request *request, bool is_done)
         return;
     fer_text what = FER_TEXT_INIT;
     append_subject(&what, request);
+    fer_text_append(&what, more);
     observer(context, fer_text_string(&what), is_done);
     fer_text_free(&what);
 }
@@ -362,12 +373,12 @@ static fer_status compile_once(const fer_store *store, const fer_compiler *compi
                                const fer_request *request, fer_build *out_build, fer_error *error)
 {
     atomic_fetch_add(&num_compiles, 1);
-    tell_observer(request, false);
+    tell_observer(request, "", false);
     double start = fer_log_clock();
     fer_status status = fer_compile(store, compiler, request, out_build, error);
     log_of(FER_LOG_COMPILE, request, " of %s: %s %.1f ms", request->package->path,
            status == FER_OK ? "compiled in" : "failed after", fer_log_clock() - start);
-    tell_observer(request, true);
+    tell_observer(request, "", true);
     return status;
 }
 
@@ -425,6 +436,54 @@ done:
     return status;
 }
 
+/* NULL in `out_library`: the store does not have it. */
+static fer_status find(const fer_store *store, const char *key, const fer_compiler *compiler,
+                       const fer_request *request, fer_package *package, fer_library **out_library,
+                       fer_error *error)
+{
+    char digest[FER_DIGEST_HEX];
+    bool is_found;
+    FER_TRY(fer_manifest_find(store, key, compiler, package, digest, &is_found, error));
+    if (is_found)
+        FER_TRY(open_entry(store, key, request->kernel, digest, out_library, error));
+    if (*out_library == NULL)
+        return FER_OK;
+    atomic_fetch_add(&num_hits, 1);
+    log_of(FER_LOG_CACHE, request, ": hit %s", fer_library_path(*out_library));
+    return FER_OK;
+}
+
+/* Waits while another process builds this, and says so. */
+static bool take_turn(const fer_store *store, const char *key, const fer_request *request,
+                      fer_turn *out_turn)
+{
+    if (fer_turn_take(store, key, out_turn))
+        return true;
+    log_of(FER_LOG_COMPILE, request, ": waits for another process that compiles it");
+    tell_observer(request, " (by another process)", false);
+    double start = fer_log_clock();
+    bool has_turn = fer_turn_wait(store, key, FER_TURN_SECONDS, out_turn);
+    tell_observer(request, " (by another process)", true);
+    log_of(FER_LOG_COMPILE, request, ": waited %.1f ms for another process%s",
+           fer_log_clock() - start, has_turn ? "" : ", and no longer");
+    return has_turn;
+}
+
+/* One process at a time; the others then find what it built. */
+static fer_status build_in_turn(const fer_store *store, const char *key,
+                                const fer_compiler *compiler, const fer_request *request,
+                                fer_package *package, fer_library **out_library, fer_error *error)
+{
+    fer_turn turn;
+    bool has_turn = take_turn(store, key, request, &turn);
+    fer_status status = find(store, key, compiler, request, package, out_library, error);
+    if (status == FER_OK && *out_library == NULL)
+        status = build(store, compiler, key, request, package, out_library, error);
+    if (has_turn)
+        fer_turn_end(&turn);
+    return status;
+}
+
 /* Finds it in the store, or builds it. Without a compiler the store may still have it. */
 static fer_status find_or_build(const fer_store *store, const char *key, const fer_request *request,
                                 fer_package *package, fer_library **out_library, fer_error *error)
@@ -433,17 +492,16 @@ static fer_status find_or_build(const fer_store *store, const char *key, const f
     fer_error missing = FER_ERROR_INIT;
     fer_status found = fer_compiler_find(store, &compiler, &missing);
     fer_status status = FER_OK;
-    char digest[FER_DIGEST_HEX];
-    if (fer_manifest_find(store, key, found == FER_OK ? &compiler : NULL, package, digest))
-        *out_library = open_entry(store, key, request->kernel, digest);
-    if (*out_library != NULL) {
-        atomic_fetch_add(&num_hits, 1);
-        log_of(FER_LOG_CACHE, request, ": hit %s", fer_library_path(*out_library));
-    } else if (found == FER_OK) {
-        status = build(store, &compiler, key, request, package, out_library, error);
-    } else {
+    if (found == FER_MEMORY_ERROR)
+        goto done;
+    FER_TRY_DONE(
+        find(store, key, found == FER_OK ? &compiler : NULL, request, package, out_library, error));
+    if (*out_library == NULL && found == FER_OK)
+        status = build_in_turn(store, key, &compiler, request, package, out_library, error);
+
+done:
+    if (status == FER_OK && *out_library == NULL)
         status = fer_error_move(error, &missing);
-    }
     if (status != FER_OK && found != FER_OK)
         status = fer_error_prepend(error, status, "%s: ", request->kernel);
     fer_error_clear(&missing);

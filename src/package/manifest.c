@@ -118,23 +118,14 @@ static bool is_just_changed(const struct stat *about)
            about->st_ctim.tv_sec + RACY_SECONDS > now.tv_sec;
 }
 
-/* The path from the working directory, for the caller to free; NULL when there is no memory. */
-static char *resolve(const fer_package *package, const char *path)
-{
-    char *resolved = NULL;
-    (void)!fer_path_join(package->path, path, &resolved, NULL);
-    return resolved;
-}
-
-static bool digest_file(const char *path, fer_digest *out_digest)
+static fer_status digest_file(const char *path, fer_digest *out_digest)
 {
     char *data = NULL;
     size_t size;
-    if (fer_file_read(path, &data, &size, NULL) != FER_OK)
-        return false;
+    FER_TRY(fer_file_read(path, &data, &size, NULL));
     *out_digest = fer_digest_of(data, size);
     free(data);
-    return true;
+    return FER_OK;
 }
 
 static bool digest_is(const fer_digest *digest, const char *hex)
@@ -144,37 +135,12 @@ static bool digest_is(const fer_digest *digest, const char *hex)
     return strcmp(own, hex) == 0;
 }
 
-/* Whether a file that is not in the snapshot still holds what it held. */
-static bool is_unchanged(const fer_package *package, const char *path, const char *digest,
-                         const facts *remembered)
-{
-    char *resolved = resolve(package, path);
-    struct stat about;
-    fer_digest current;
-    bool is_same = resolved != NULL && stat(resolved, &about) == 0;
-    if (is_same) {
-        facts now = read_facts(&about);
-        is_same = (remembered->numbers[1] != 0 && memcmp(&now, remembered, sizeof now) == 0) ||
-                  (digest_file(resolved, &current) && digest_is(&current, digest));
-    }
-    free(resolved);
-    return is_same;
-}
-
-static bool exists(const fer_package *package, const char *path)
-{
-    char *resolved = resolve(package, path);
-    struct stat about;
-    bool is_there = resolved != NULL && stat(resolved, &about) == 0;
-    free(resolved);
-    return is_there;
-}
-
 /* --- Reading a manifest ----------------------------------------------------------------------- */
 
 typedef struct cursor {
     const char *p;
     const char *end;
+    bool has_no_memory;
 } cursor;
 
 static bool take_word(cursor *c, const char *word)
@@ -216,6 +182,7 @@ static char *take_bytes(cursor *c)
         c->p[length] != '\n')
         return NULL;
     char *bytes = strndup(c->p, (size_t)length);
+    c->has_no_memory |= bytes == NULL;
     c->p += length + 1;
     return bytes;
 }
@@ -242,7 +209,41 @@ typedef struct judge {
     const fer_package *package;
     const fer_outside *outside; /* the package's, as it was at first */
     fer_sources adopted;        /* files that the snapshot lacks and the record names */
+    bool has_no_memory;         /* and so cannot say */
 } judge;
+
+/* The path from the working directory, for the caller to free; NULL when there is no memory. */
+static char *resolve(judge *j, const char *path)
+{
+    char *resolved = NULL;
+    if (fer_path_join(j->package->path, path, &resolved, NULL) != FER_OK)
+        j->has_no_memory = true;
+    return resolved;
+}
+
+/* Whether a file that is not in the snapshot still holds what it held. */
+static bool is_unchanged(judge *j, const file_line *line)
+{
+    struct stat about;
+    fer_digest current;
+    if (stat(line->path, &about) != 0)
+        return false;
+    facts now = read_facts(&about);
+    if (line->facts.numbers[1] != 0 && memcmp(&now, &line->facts, sizeof now) == 0)
+        return true;
+    fer_status status = digest_file(line->path, &current);
+    j->has_no_memory |= status == FER_MEMORY_ERROR;
+    return status == FER_OK && digest_is(&current, line->digest);
+}
+
+static bool exists(judge *j, const char *path)
+{
+    char *resolved = resolve(j, path);
+    struct stat about;
+    bool is_there = resolved != NULL && stat(resolved, &about) == 0;
+    free(resolved);
+    return is_there;
+}
 
 static const fer_source *find_file(const judge *j, const char *path)
 {
@@ -253,19 +254,23 @@ static const fer_source *find_file(const judge *j, const char *path)
 /* Reads a file beyond the folder, if it still has this content. */
 static bool adopt(judge *j, const file_line *line)
 {
-    char *resolved = resolve(j->package, line->path);
+    char *resolved = resolve(j, line->path);
     char *data = NULL;
     size_t size;
-    bool is_read = resolved != NULL && fer_file_read(resolved, &data, &size, NULL) == FER_OK;
+    fer_status status = FER_IO_ERROR;
+    if (resolved != NULL)
+        status = fer_file_read(resolved, &data, &size, NULL);
     free(resolved);
-    if (!is_read)
-        return false;
-    fer_digest digest = fer_digest_of(data, size);
-    if (!digest_is(&digest, line->digest)) {
-        free(data);
-        return false;
+    if (status == FER_OK) {
+        fer_digest digest = fer_digest_of(data, size);
+        if (!digest_is(&digest, line->digest)) {
+            free(data);
+            return false;
+        }
+        status = fer_sources_add(&j->adopted, line->path, data, size, NULL);
     }
-    return fer_sources_add(&j->adopted, line->path, data, size, NULL) == FER_OK;
+    j->has_no_memory |= status == FER_MEMORY_ERROR;
+    return status == FER_OK;
 }
 
 static bool file_holds(judge *j, const file_line *line)
@@ -274,15 +279,15 @@ static bool file_holds(judge *j, const file_line *line)
     if (file != NULL)
         return digest_is(&file->digest, line->digest);
     if (line->path[0] == '/')
-        return is_unchanged(j->package, line->path, line->digest, &line->facts);
+        return is_unchanged(j, line);
     return !fer_package_is_whole(j->package, j->outside) && adopt(j, line);
 }
 
-static bool absence_holds(const judge *j, const char *path)
+static bool absence_holds(judge *j, const char *path)
 {
     if (find_file(j, path) != NULL)
         return false;
-    return fer_package_is_whole(j->package, j->outside) || !exists(j->package, path);
+    return fer_package_is_whole(j->package, j->outside) || !exists(j, path);
 }
 
 /* The first two lines of a record; the copy of the kernel is the caller's. */
@@ -353,33 +358,52 @@ static bool find_record(const char *manifest, size_t size, const fer_compiler *c
     cursor c = {.p = manifest, .end = manifest + size};
     bool is_found = false;
     bool is_whole = true;
-    while (!is_found && is_whole && c.p < c.end) {
+    while (!is_found && is_whole && !j->has_no_memory && c.p < c.end) {
         fer_sources_clear(&j->adopted); /* what the last one adopted before it failed */
         is_found = read_record(&c, compiler, j, out_entry, &is_whole);
+        j->has_no_memory |= c.has_no_memory;
     }
-    return is_found;
+    return is_found && !j->has_no_memory;
 }
 
-bool fer_manifest_find(const fer_store *store, const char *key, const fer_compiler *compiler,
-                       fer_package *package, char out_entry[FER_DIGEST_HEX])
+/* Finds a record, and makes the snapshot whole with what it names. */
+static fer_status find_and_adopt(const char *manifest, size_t size, const fer_compiler *compiler,
+                                 fer_package *package, char out_entry[FER_DIGEST_HEX],
+                                 bool *out_is_found, fer_error *error)
+{
+    judge j = {.package = package};
+    bool is_found = false;
+    bool is_kept = false;
+    fer_status status = FER_OK;
+    while (status == FER_OK && !is_kept) {
+        j.outside = atomic_load(&package->outside);
+        is_found = find_record(manifest, size, compiler, &j, out_entry);
+        is_kept = !is_found || fer_package_is_whole(package, j.outside) ||
+                  fer_package_publish(package, j.outside, &j.adopted);
+        /* Another thread that made the snapshot whole first is no failure: then that is what
+         * counts.
+         */
+        if (j.has_no_memory || (!is_kept && j.outside == atomic_load(&package->outside)))
+            status = fer_fail_memory(error);
+    }
+    fer_sources_clear(&j.adopted);
+    *out_is_found = status == FER_OK && is_found;
+    return status;
+}
+
+fer_status fer_manifest_find(const fer_store *store, const char *key, const fer_compiler *compiler,
+                             fer_package *package, char out_entry[FER_DIGEST_HEX],
+                             bool *out_is_found, fer_error *error)
 {
     char *data = NULL;
     size_t size;
-    if (!fer_store_read(store, KIND, key, &data, &size))
-        return false;
-    judge j = {.package = package};
-    bool is_found;
-    bool is_kept;
-    do {
-        j.outside = atomic_load(&package->outside);
-        is_found = find_record(data, size, compiler, &j, out_entry);
-        is_kept = !is_found || fer_package_is_whole(package, j.outside) ||
-                  fer_package_publish(package, j.outside, &j.adopted);
-        /* Another thread made the snapshot whole first, so this is what counts. */
-    } while (!is_kept && j.outside != atomic_load(&package->outside));
-    fer_sources_clear(&j.adopted);
+    *out_is_found = false;
+    FER_TRY(fer_store_read(store, KIND, key, &data, &size, error));
+    fer_status status = FER_OK;
+    if (data != NULL)
+        status = find_and_adopt(data, size, compiler, package, out_entry, out_is_found, error);
     free(data);
-    return is_found && is_kept;
+    return status;
 }
 
 /* --- Writing a manifest ----------------------------------------------------------------------- */
@@ -416,7 +440,7 @@ static bool may_have_changed(const fer_build *build, const struct stat *about)
 static bool examine(const recorder *r, const char *path, fer_digest *out_digest, facts *out_facts)
 {
     struct stat about;
-    if (!digest_file(path, out_digest) || stat(path, &about) != 0 ||
+    if (digest_file(path, out_digest) != FER_OK || stat(path, &about) != 0 ||
         may_have_changed(r->build, &about))
         return false;
     if (!is_just_changed(&about))
@@ -532,7 +556,7 @@ static void append_older(fer_text *text, const fer_store *store, const char *key
 {
     char *older = NULL;
     size_t size;
-    if (!fer_store_read(store, KIND, key, &older, &size))
+    if (fer_store_read(store, KIND, key, &older, &size, NULL) != FER_OK || older == NULL)
         return;
     const char *end = older;
     for (size_t i = 1; i < MAX_RECORDS; i++) {

@@ -12,10 +12,11 @@ void fer_manifest_key(const fer_request *request, char out_key[FER_DIGEST_HEX]);
 
 /* Finds a record whose files are all as they were and whose absent files still are. Files are those
  * of the snapshot; what it lacks, unless it is whole, is read into it, and a match makes it whole.
- * `compiler` NULL: there is none, and any will do. Returns whether there is one; `out_entry` is the
- * digest of its binary. */
-bool fer_manifest_find(const fer_store *store, const char *key, const fer_compiler *compiler,
-                       fer_package *package, char out_entry[FER_DIGEST_HEX]);
+ * `compiler` NULL: there is none, and any will do. `out_entry` is the digest of its binary. MEMORY.
+ */
+fer_status fer_manifest_find(const fer_store *store, const char *key, const fer_compiler *compiler,
+                             fer_package *package, char out_entry[FER_DIGEST_HEX],
+                             bool *out_is_found, fer_error *error);
 
 /* Puts a record of what a build read first in the key's manifest, if the store can keep it. What
  * changed while the compiler ran is not recorded. */

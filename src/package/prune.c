@@ -2,13 +2,12 @@
 
 #include "base/path.h"
 #include "base/text.h"
-#include "package/manifest.h"
+#include "package/lock.h"
 
 #include <ctype.h>
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -65,86 +64,6 @@ fer_status fer_store_check_environment(fer_error *error)
                        "FERRULE_CACHE_BYTES is '%s', but it is a number of bytes, such as "
                        "536870912 or 512M",
                        text);
-}
-
-/* --- Holding ---------------------------------------------------------------------------------- */
-
-/* A process holds a key by a lock on one byte of a file in the store, which the kernel lets go when
- * the process ends, however it ends. The lock belongs to the open file, so that one open file
- * serves all keys of a store, and a forked child holds what its parent did. */
-#define LOCK_FILE "lock"
-
-typedef struct lock_file {
-    struct lock_file *next;
-    dev_t device;
-    ino_t inode;
-    int file;
-} lock_file;
-
-static _Atomic(lock_file *) lock_files; /* only grows, at its head */
-
-static int open_lock_file(const fer_store *store)
-{
-    char *path = NULL;
-    if (fer_path_join(store->root, LOCK_FILE, &path, NULL) != FER_OK)
-        return -1;
-    int file = open(path, O_RDONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600);
-    free(path);
-    return file;
-}
-
-/* The open file that this process holds its locks by. It stays open. */
-static int own_lock_file(const fer_store *store)
-{
-    struct stat about;
-    int file = open_lock_file(store);
-    if (file < 0 || fstat(file, &about) != 0)
-        goto failed;
-    for (const lock_file *own = atomic_load(&lock_files); own != NULL; own = own->next)
-        if (own->device == about.st_dev && own->inode == about.st_ino) {
-            close(file);
-            return own->file;
-        }
-    lock_file *made = malloc(sizeof *made);
-    if (made == NULL)
-        goto failed;
-    *made = (lock_file){atomic_load(&lock_files), about.st_dev, about.st_ino, file};
-    /* Two threads may add the same file: the locks of both hold. */
-    while (!atomic_compare_exchange_weak(&lock_files, &made->next, made))
-        ;
-    return file;
-
-failed:
-    if (file >= 0)
-        close(file);
-    return -1;
-}
-
-static struct flock lock_of(const char *key, short type)
-{
-    char digits[15] = "";
-    memcpy(digits, key, sizeof digits - 1); /* 56 bits: an offset is 63 */
-    return (struct flock){
-        .l_type = type,
-        .l_whence = SEEK_SET,
-        .l_start = (off_t)strtoull(digits, NULL, 16),
-        .l_len = 1,
-    };
-}
-
-void fer_store_hold(const fer_store *store, const char *key)
-{
-    int file = own_lock_file(store);
-    struct flock lock = lock_of(key, F_RDLCK);
-    if (file >= 0)
-        (void)!fcntl(file, F_OFD_SETLK, &lock);
-}
-
-/* `file` is open for this question alone, so that the asker's own locks count. */
-static bool is_held(int file, const char *key)
-{
-    struct flock lock = lock_of(key, F_WRLCK);
-    return file >= 0 && fcntl(file, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 /* --- Listing ---------------------------------------------------------------------------------- */
@@ -228,7 +147,7 @@ static fer_status list_kind(const fer_store *store, size_t kind, int lock_file,
             .kind = KINDS[kind],
             .size = (uint64_t)about.st_size,
             .used = about.st_mtim,
-            .is_held = !is_temporary && is_held(lock_file, entry->d_name),
+            .is_held = !is_temporary && fer_locks_has(lock_file, entry->d_name),
             .is_leftover = is_temporary,
         };
         status = add(list, &file, entry->d_name, error);
@@ -252,7 +171,7 @@ static int compare_by_use(const void *a, const void *b)
 fer_status fer_stored_read(const fer_store *store, fer_stored_list *out_list, fer_error *error)
 {
     fer_stored_list list = {0};
-    int file = open_lock_file(store);
+    int file = fer_locks_open(store);
     fer_status status = FER_OK;
     for (size_t kind = 0; kind < NUM_KINDS && status == FER_OK; kind++)
         status = list_kind(store, kind, file, &list, error);
@@ -370,14 +289,8 @@ bool fer_stored_is_whole(const fer_store *store, const fer_stored *file)
                     fer_file_read(path, &data, &size, NULL) == FER_OK;
     if (is_whole && file->kind == KINDS[BINARIES])
         is_whole = is_digest_of(file->name, data, size);
-    else if (is_whole && file->kind == KINDS[MANIFESTS])
-        is_whole = fer_manifest_read(data, size, NULL, NULL);
-    else if (is_whole && file->kind == KINDS[DESCRIPTIONS])
-        is_whole =
-            size > KEY_LENGTH && is_digest_of(data, data + FER_DIGEST_HEX, size - FER_DIGEST_HEX);
-    else if (is_whole) /* a digest of the compiler's programs, and what it says of its version */
-        is_whole = size > KEY_LENGTH && is_all(data, KEY_LENGTH, "0123456789abcdef") &&
-                   data[KEY_LENGTH] == '\n';
+    else if (is_whole)
+        is_whole = fer_store_is_whole(file->kind, file->name, data, size);
     free(data);
     free(path);
     return is_whole;

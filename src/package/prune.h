@@ -20,10 +20,6 @@ uint64_t fer_store_bound(void);
 /* VALUE when the variable is set to anything else. */
 fer_status fer_store_check_environment(fer_error *error);
 
-/* Keeps the file of this key for as long as this process lives, or one forked from it. Where files
- * cannot be locked, nothing is held: a binary that is loaded stays usable when its file goes. */
-void fer_store_hold(const fer_store *store, const char *key);
-
 typedef struct fer_stored {
     const char *kind; /* the folder below the root, static */
     char *name;

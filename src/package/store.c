@@ -1,16 +1,19 @@
 #include "package/store.h"
 
+#include "base/log.h"
 #include "base/path.h"
 #include "base/text.h"
 #include <ferrule/package.h>
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -118,13 +121,37 @@ static fer_status wanted_root(char **out_root, fer_error *error)
     return home == NULL ? FER_OK : fer_path_join(home, ".cache/ferrule", out_root, error);
 }
 
+/* What is wrong with a folder that we would load code from; NULL: nothing. */
+static const char *find_fault(const struct stat *about)
+{
+    if (!S_ISDIR(about->st_mode))
+        return "it is no folder";
+    if (about->st_uid != geteuid())
+        return "it belongs to another user";
+    return (about->st_mode & S_IWOTH) != 0 ? "everybody may write to it" : NULL;
+}
+
 static bool is_usable(const char *root)
 {
     struct stat about;
-    if (stat(root, &about) != 0 && fer_folder_make(root, NULL) != FER_OK)
-        return false;
-    return stat(root, &about) == 0 && S_ISDIR(about.st_mode) && about.st_uid == geteuid() &&
-           (about.st_mode & S_IWOTH) == 0;
+    const char *fault = NULL;
+    if (stat(root, &about) != 0 &&
+        (fer_folder_make(root, NULL) != FER_OK || stat(root, &about) != 0))
+        fault = strerror(errno);
+    else
+        fault = find_fault(&about);
+    if (fault != NULL)
+        fer_log(FER_LOG_CACHE, "%s is not used: %s", root, fault);
+    return fault == NULL;
+}
+
+bool fer_store_owns(const fer_store *store, const char *kind)
+{
+    char path[PATH_MAX];
+    struct stat about;
+    int length = snprintf(path, sizeof path, "%s/%s", store->root, kind);
+    return length > 0 && (size_t)length < sizeof path && lstat(path, &about) == 0 &&
+           find_fault(&about) == NULL;
 }
 
 fer_status fer_store_open(fer_store *out_store, fer_error *error)
@@ -164,43 +191,104 @@ void fer_store_touch(const char *path)
         (void)!utimensat(AT_FDCWD, path, NULL, AT_SYMLINK_NOFOLLOW);
 }
 
-bool fer_store_read(const fer_store *store, const char *kind, const char *key, char **out_data,
-                    size_t *out_size)
+/* A file is the digest as hex, a newline, and the content. */
+static void seal_of(const char *kind, const char *key, const void *data, size_t size,
+                    char out_seal[FER_STORE_SEAL_BYTES])
+{
+    fer_hasher hasher;
+    fer_hasher_start(&hasher, FER_DIGEST_BYTES);
+    fer_hasher_string(&hasher, kind);
+    fer_hasher_string(&hasher, key);
+    fer_hasher_field(&hasher, data, size);
+    fer_hasher_finish_hex(&hasher, out_seal);
+    out_seal[FER_STORE_SEAL_BYTES - 1] = '\n';
+}
+
+bool fer_store_is_whole(const char *kind, const char *key, const char *data, size_t size)
+{
+    char seal[FER_STORE_SEAL_BYTES];
+    if (size < sizeof seal)
+        return false;
+    seal_of(kind, key, data + sizeof seal, size - sizeof seal, seal);
+    return memcmp(data, seal, sizeof seal) == 0;
+}
+
+fer_status fer_store_read(const fer_store *store, const char *kind, const char *key,
+                          char **out_data, size_t *out_size, fer_error *error)
 {
     char *path = NULL;
+    char *data = NULL;
+    size_t size = 0;
     *out_data = NULL;
-    if (fer_store_path(store, kind, key, &path, NULL) != FER_OK)
-        return false;
-    fer_status status = fer_file_read(path, out_data, out_size, NULL);
-    if (status == FER_OK)
+    *out_size = 0;
+    if (!fer_store_owns(store, kind))
+        return FER_OK;
+    FER_TRY(fer_store_path(store, kind, key, &path, error));
+    fer_status status = fer_file_read(path, &data, &size, NULL);
+    if (status == FER_OK && fer_store_is_whole(kind, key, data, size)) {
         fer_store_touch(path);
+        *out_size = size - FER_STORE_SEAL_BYTES;
+        memmove(data, data + FER_STORE_SEAL_BYTES, *out_size + 1);
+        *out_data = data;
+        data = NULL;
+    }
+    free(data);
     free(path);
-    return status == FER_OK;
+    return status == FER_MEMORY_ERROR ? fer_fail_memory(error) : FER_OK;
+}
+
+static bool write_parts(const fer_store *store, const char *kind, const char *name,
+                        const fer_bytes *parts, size_t num_parts)
+{
+    char *folder = NULL;
+    char *path = NULL;
+    bool is_written = fer_path_join(store->root, kind, &folder, NULL) == FER_OK &&
+                      fer_store_path(store, kind, name, &path, NULL) == FER_OK &&
+                      fer_folder_make(folder, NULL) == FER_OK && fer_store_owns(store, kind) &&
+                      fer_file_write_parts(path, parts, num_parts, NULL) == FER_OK;
+    free(folder);
+    free(path);
+    return is_written;
 }
 
 bool fer_store_write(const fer_store *store, const char *kind, const char *key, const void *data,
                      size_t size)
 {
-    char *folder = NULL;
-    char *path = NULL;
-    bool is_written = fer_path_join(store->root, kind, &folder, NULL) == FER_OK &&
-                      fer_store_path(store, kind, key, &path, NULL) == FER_OK &&
-                      fer_folder_make(folder, NULL) == FER_OK &&
-                      fer_file_write(path, data, size, NULL) == FER_OK;
-    free(folder);
-    free(path);
-    return is_written;
+    char seal[FER_STORE_SEAL_BYTES];
+    seal_of(kind, key, data, size, seal);
+    return write_parts(store, kind, key, (fer_bytes[]){{seal, sizeof seal}, {data, size}}, 2);
+}
+
+bool fer_store_write_plain(const fer_store *store, const char *kind, const char *name,
+                           const void *data, size_t size)
+{
+    return write_parts(store, kind, name, &(fer_bytes){data, size}, 1);
+}
+
+fer_status fer_make_temporary_folder(char **out_path, fer_error *error)
+{
+    return make_temporary(temporary_parent(), out_path, error);
+}
+
+/* Whether a compiler that writes there is likely to get to its end. */
+static bool has_room(const char *path)
+{
+    enum { ENOUGH_BYTES = 8 << 20, ENOUGH_FILES = 64 };
+    struct statvfs about;
+    if (statvfs(path, &about) != 0)
+        return true;
+    return (uint64_t)about.f_bavail * about.f_frsize >= ENOUGH_BYTES &&
+           (about.f_files == 0 || about.f_favail >= ENOUGH_FILES);
 }
 
 fer_status fer_store_make_build_folder(const fer_store *store, char **out_path, fer_error *error)
 {
     char *parent = NULL;
     FER_TRY(fer_path_join(store->root, "build", &parent, error));
-    fer_status status = fer_folder_make(parent, NULL);
-    if (status == FER_OK)
-        status = make_temporary(parent, out_path, NULL);
+    bool is_made = fer_folder_make(parent, NULL) == FER_OK && fer_store_owns(store, "build") &&
+                   has_room(parent) && make_temporary(parent, out_path, NULL) == FER_OK;
     free(parent);
-    return status == FER_OK ? FER_OK : make_temporary(temporary_parent(), out_path, error);
+    return is_made ? FER_OK : fer_make_temporary_folder(out_path, error);
 }
 
 fer_status fer_cache_path(char **out_path, fer_error *error)

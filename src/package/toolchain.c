@@ -198,7 +198,8 @@ static fer_status read_version(const fer_store *store, const fer_compiler *compi
     char *version = NULL;
     size_t size;
     FER_TRY(hash_programs(compiler, false, key, error));
-    if (fer_store_read(store, "compilers", key, out_version, &size))
+    FER_TRY(fer_store_read(store, "compilers", key, out_version, &size, error));
+    if (*out_version != NULL)
         return FER_OK;
     FER_TRY(hash_programs(compiler, true, content, error));
     FER_TRY(ask_version(compiler, &version, error));

@@ -157,6 +157,11 @@ fer_status fer_workplace_open(const fer_store *store, const fer_package *package
     fer_workplace place = {0};
     FER_TRY(fer_store_make_build_folder(store, &place.folder, error));
     fer_status status = lay_out(&place, package, outside, error);
+    if (status == FER_IO_ERROR) { /* the store's disk is full: others may not be */
+        fer_workplace_close(&place);
+        FER_TRY(fer_make_temporary_folder(&place.folder, error));
+        status = lay_out(&place, package, outside, error);
+    }
     if (status == FER_OK)
         *out_place = place;
     else

@@ -50,7 +50,7 @@ class Progress(CommandTest):
 
     def test_on_a_terminal(self):
         shown = self.call_on_a_terminal()
-        self.assertRegex(shown, r"^compiling slow.* \.\.\.")
+        self.assertRegex(shown, r"^\rcompiling slow.* \.\.\. [0-9]+ s\rcompiling slow.* \.\.\. [0-9]+ s")
         self.assertTrue(shown.endswith("\r\x1b[K"), repr(shown))
         # From the cache nothing compiles, so there is nothing to show.
         self.assertEqual(self.call_on_a_terminal(), "")

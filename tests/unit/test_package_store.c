@@ -147,7 +147,8 @@ static void test_manifests_of_every_kind(void **state)
     closedir(manifests);
     char *whole = NULL;
     size_t size = 0;
-    assert_true(fer_store_read(&store, "manifests", key, &whole, &size));
+    ASSERT_OK(&error, fer_store_read(&store, "manifests", key, &whole, &size, &error));
+    assert_non_null(whole);
     fer_compiler compiler;
     ASSERT_OK(&error, fer_compiler_find(&store, &compiler, &error));
     char *changed = malloc(size + 1);
@@ -170,8 +171,9 @@ static void test_manifests_of_every_kind(void **state)
         fer_package *package = NULL;
         char digest[FER_DIGEST_HEX] = "";
         ASSERT_OK(&error, fer_package_open(at("p"), &package, &error));
-        bool is_found =
-            fer_manifest_find(&store, key, i % 2 == 0 ? &compiler : NULL, package, digest);
+        bool is_found;
+        ASSERT_OK(&error, fer_manifest_find(&store, key, i % 2 == 0 ? &compiler : NULL, package,
+                                            digest, &is_found, &error));
         if (is_found)
             assert_int_equal(strlen(digest), FER_DIGEST_HEX - 1);
         num_found += is_found;

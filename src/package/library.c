@@ -502,7 +502,7 @@ static fer_status find_or_build(const fer_store *store, const char *key, const f
 done:
     if (status == FER_OK && *out_library == NULL)
         status = fer_error_move(error, &missing);
-    if (status != FER_OK && found != FER_OK)
+    if (status != FER_OK && found != FER_OK && status != FER_IO_ERROR)
         status = fer_error_prepend(error, status, "%s: ", request->kernel);
     fer_error_clear(&missing);
     fer_compiler_clear(&compiler);
@@ -538,6 +538,24 @@ static void end_build(pending *self)
     pthread_mutex_unlock(&state.lock);
 }
 
+static fer_status open_in_store(const fer_request *request, fer_library **out_library,
+                                fer_error *error)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, watch_forks);
+    fer_store store;
+    pending self;
+    FER_TRY(fer_store_open(&store, error));
+    fer_manifest_key(request, self.key);
+    begin_build(&self);
+    /* What a package learns of files outside it is a cache to everyone else. */
+    fer_status status = find_or_build(&store, self.key, request, (fer_package *)request->package,
+                                      out_library, error);
+    end_build(&self);
+    fer_store_close(&store);
+    return status;
+}
+
 fer_status fer_library_open(const fer_package *package, const char *kernel, const fer_param *params,
                             size_t num_params, const fer_dtype_choice *dtypes, size_t num_dtypes,
                             fer_library **out_library, fer_error *error)
@@ -556,17 +574,6 @@ fer_status fer_library_open(const fer_package *package, const char *kernel, cons
         .dtypes = dtypes,
         .num_dtypes = num_dtypes,
     };
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
-    fer_store store;
-    pending self;
-    FER_TRY(fer_store_open(&store, error));
-    fer_manifest_key(&request, self.key);
-    begin_build(&self);
-    /* What a package learns of files outside it is a cache to everyone else. */
-    fer_status status =
-        find_or_build(&store, self.key, &request, (fer_package *)package, out_library, error);
-    end_build(&self);
-    fer_store_close(&store);
-    return status;
+    fer_status status = open_in_store(&request, out_library, error);
+    return status == FER_IO_ERROR ? fer_error_prepend(error, status, "%s: ", kernel) : status;
 }

@@ -453,11 +453,12 @@ static fer_status find(const fer_store *store, const char *key, const fer_compil
     return FER_OK;
 }
 
-/* Waits while another process builds this, and says so. */
+/* Waits while another process builds this, and says so unless it is over at once: a process that
+ * was killed while it started a compiler leaves its turn a moment later. */
 static bool take_turn(const fer_store *store, const char *key, const fer_request *request,
                       fer_turn *out_turn)
 {
-    if (fer_turn_take(store, key, out_turn))
+    if (fer_turn_wait(store, key, 0.05, out_turn))
         return true;
     log_of(FER_LOG_COMPILE, request, ": waits for another process that compiles it");
     tell_observer(request, " (by another process)", false);

@@ -2,6 +2,7 @@
 import os
 import pty
 import subprocess
+import time
 
 from support import COMMAND, CommandTest, main, write_npy
 
@@ -25,28 +26,44 @@ class Progress(CommandTest):
         self.environment = {**os.environ, "FERRULE_CC": str(compiler),
                             "FERRULE_CACHE_DIR": str(self.folder / "cache")}
 
-    def call(self, stderr):
-        return subprocess.run([COMMAND, "call", "--package", self.folder / "package", "slow",
-                               f"x={self.x}"], stdout=subprocess.PIPE, stderr=stderr, text=True,
-                              env=self.environment, check=False)
+    def start(self, stderr):
+        return subprocess.Popen([COMMAND, "call", "--package", self.folder / "package", "slow",
+                                 f"x={self.x}"], stdout=subprocess.PIPE, stderr=stderr, text=True,
+                                env=self.environment)
 
-    def call_on_a_terminal(self):
+    def start_on_a_terminal(self):
         ours, theirs = pty.openpty()
-        process = self.call(theirs)
+        self.addCleanup(os.close, ours)
+        process = self.start(theirs)
         os.close(theirs)
+        return process, ours
+
+    def end(self, process):
+        """What it says on the standard error, where that is a pipe."""
+        out, err = process.communicate()
+        self.assertEqual(process.returncode, 0, err)
+        self.assertIn("[2]", out)
+        return err
+
+    @staticmethod
+    def read(terminal, until=None):
+        """What is shown up to some words, or to the end."""
         shown = b""
-        while True:
+        while until is None or until not in shown:
             try:
-                part = os.read(ours, 4096)
+                part = os.read(terminal, 4096)
             except OSError:  # what a terminal without another end gives
                 break
             if not part:
                 break
             shown += part
-        os.close(ours)
-        self.assertEqual(process.returncode, 0, shown)
-        self.assertIn("[2]", process.stdout)
         return shown.decode()
+
+    def call_on_a_terminal(self):
+        process, terminal = self.start_on_a_terminal()
+        shown = self.read(terminal)
+        self.end(process)
+        return shown
 
     def test_on_a_terminal(self):
         shown = self.call_on_a_terminal()
@@ -55,9 +72,27 @@ class Progress(CommandTest):
         # From the cache nothing compiles, so there is nothing to show.
         self.assertEqual(self.call_on_a_terminal(), "")
 
+    def test_another_process_compiles(self):
+        """Its end is waited for, and that is shown."""
+        self.environment["FERRULE_CC"] = str(self.write(
+            "waiting-cc", f"#!/bin/sh\n[ $1 = --version ] || touch '{self.folder}/has started'\n"
+            f"until [ $1 = --version ] || [ -e '{self.folder}/may go' ]; do sleep 0.02; done\n"
+            'exec cc "$@"\n'))
+        os.chmod(self.folder / "waiting-cc", 0o755)
+        other = self.start(subprocess.PIPE)
+        while not (self.folder / "has started").exists():
+            self.assertIsNone(other.poll())
+            time.sleep(0.02)
+        process, terminal = self.start_on_a_terminal()
+        self.assertRegex(self.read(terminal, b" s"),
+                         r"^\rcompiling slow \(by another process\) \.\.\. [0-9]+ s")
+        self.write("may go", "")
+        self.assertTrue(self.read(terminal).endswith("\r\x1b[K"))
+        self.end(process)
+        self.assertEqual(self.end(other), "")
+
     def test_elsewhere(self):
-        process = self.call(subprocess.PIPE)
-        self.assertEqual((process.returncode, process.stderr), (0, ""))
+        self.assertEqual(self.end(self.start(subprocess.PIPE)), "")
 
 
 main()

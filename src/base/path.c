@@ -77,6 +77,8 @@ fer_status fer_path_folder(const char *path, char **out_folder, fer_error *error
 
 static fer_status fail_io(fer_error *error, const char *path, const char *what)
 {
+    if (errno == ENOMEM)
+        return fer_fail_memory(error);
     return fer_fail(error, FER_IO_ERROR, "%s: cannot %s: %s", path, what, strerror(errno));
 }
 

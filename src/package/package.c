@@ -142,6 +142,8 @@ static fer_status read_file(fer_package *package, const char *name, fer_error *e
 static fer_status read_folder(fer_package *package, fer_error *error)
 {
     DIR *folder = opendir(package->path);
+    if (folder == NULL && errno == ENOMEM)
+        return fer_fail_memory(error);
     if (folder == NULL)
         return fer_fail(error, FER_IO_ERROR, "%s: the package cannot be opened: %s", package->path,
                         strerror(errno));

@@ -115,13 +115,15 @@ static void collect_group(pid_t group)
     assert_int_equal(errno, ECHILD);
 }
 
-static void assert_next_process(int expected)
+/* A compiler that is left may be in the moment before it is one, and have the turn for that long.
+ */
+static void assert_next_process(int expected, bool may_wait)
 {
     pid_t child = fork();
     if (child == 0) {
         alarm(100);
         fer_set_compile_observer(note_wait, NULL);
-        _exit(try_value() != expected ? 1 : has_waited ? 2 : 0);
+        _exit(try_value() != expected ? 1 : has_waited && !may_wait ? 2 : 0);
     }
     assert_true(has_ended(child));
 }
@@ -202,13 +204,13 @@ static void test_kills_at_random_instants(void **state)
         if (!is_compiler_left)
             collect_group(child);
         num_kept += count_files("manifests", false) > before;
-        assert_next_process((int)i);
+        assert_next_process((int)i, is_compiler_left);
     }
     print_message("%zu of %zu were killed before their end; %zu had kept the kernel\n", num_killed,
                   num_kills, num_kept);
     assert_true(num_killed > num_kills / 4);
     assert_leftovers_go();
-    assert_next_process((int)num_kills - 1);
+    assert_next_process((int)num_kills - 1, false);
 }
 
 /* --- Many at once ----------------------------------------------------------------------------- */

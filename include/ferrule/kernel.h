@@ -636,12 +636,18 @@ struct fer_a_MAP_cannot_fail;
 
 #define FER_PARAM_GIVEN(kind, name, default_value)                                                 \
     static FER_TYPE_##kind name FER_UNUSED = FER_SECOND(FER_VALUE_##name, default_value)
+/* Tells who loads an object that was not made for a declaration that it has a default in it. */
+#define FER_PARAM_MARK(name)                                                                       \
+    extern const char ferrule_default_of_##name;                                                   \
+    __attribute__((weak, visibility("default"))) const char ferrule_default_of_##name = 0
 #ifdef FER_SPECIALISED
 /* Linking fails where a parameter without a value is used. */
 #define FER_PARAM_OPEN(kind, name, default_value)                                                  \
     extern FER_TYPE_##kind name __asm__("the_value_of_parameter_" #name)
 #else
-#define FER_PARAM_OPEN(kind, name, default_value) FER_PARAM_GIVEN(kind, name, default_value)
+#define FER_PARAM_OPEN(kind, name, default_value)                                                  \
+    FER_PARAM_GIVEN(kind, name, default_value);                                                    \
+    FER_PARAM_MARK(name)
 #endif
 #define FER_PARAM(kind, name, default_value)                                                       \
     FER_THIRD(FER_VALUE_##name, FER_PARAM_GIVEN, FER_PARAM_OPEN)(kind, name, default_value)
@@ -690,6 +696,21 @@ static FER_UNUSED __attribute__((format(printf, 1, 2))) int fer_format(const cha
             FAIL(__VA_ARGS__);                                                                     \
     } while (0)
 
+/* The product of the extents, at most INT64_MAX; an extent that is negative where there is one. */
+FER_INLINE index_t fer_scratch_count(const index_t *extents, size_t num_extents)
+{
+    index_t count = 1;
+    for (size_t i = 0; i < num_extents; i++)
+        if (extents[i] < 0)
+            return extents[i];
+    for (size_t i = 0; i < num_extents; i++)
+        if (extents[i] == 0)
+            return 0;
+    for (size_t i = 0; i < num_extents; i++)
+        count = extents[i] > INT64_MAX / count ? INT64_MAX : count * extents[i];
+    return count;
+}
+
 FER_INLINE void *fer_scratch(fer_context *context, index_t count, size_t element_bytes)
 {
     if (count < 0 || (uint64_t)count > INT64_MAX / (uint64_t)element_bytes)
@@ -697,11 +718,13 @@ FER_INLINE void *fer_scratch(fer_context *context, index_t count, size_t element
     return context->scratch(context, count == 0 ? 1 : (uint64_t)count * element_bytes);
 }
 
-/* Uninitialised memory for `count` elements, until the kernel has returned; without it the kernel
- * fails. */
-#define SCRATCH(type, count)                                                                       \
+/* Uninitialised memory for an array of these extents (one is a count of elements), until the kernel
+ * has returned; without it the kernel fails. */
+#define SCRATCH(type, ...)                                                                         \
     __extension__({                                                                                \
-        const index_t fer_count = (count);                                                         \
+        const index_t fer_extents[] = {__VA_ARGS__};                                               \
+        const index_t fer_count =                                                                  \
+            fer_scratch_count(fer_extents, sizeof(fer_extents) / sizeof(index_t));                 \
         type *fer_memory = fer_scratch(fer_kernel_context, fer_count, sizeof(type));               \
         if (fer_memory == NULL)                                                                    \
             FAIL("out of memory for scratch of %lld elements", (long long)fer_count);              \

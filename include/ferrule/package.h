@@ -1,4 +1,4 @@
-/* Kernel packages: a flat folder of C files, or C source in memory.
+/* Kernel packages: a flat folder of C files, a shared object, or C source in memory.
  *
  * A fer_package is a snapshot: what the files held when it was opened. It is immutable and
  * reference-counted, and may be shared between threads.
@@ -14,9 +14,11 @@ extern "C" {
 
 typedef struct fer_package fer_package;
 
-/* Opens a folder. `path` "std" is the standard package; any other is a path, absolute or relative
- * to the working directory. IO: no such folder, or a file that cannot be read. VALUE: a kernel that
- * is defined twice in it. */
+/* Opens a folder, or a shared object that exports the table of ferrule/abi.h. `path` "std" is the
+ * standard package; any other is a path, absolute or relative to the working directory. IO: no such
+ * folder or file, or one that cannot be read or loaded. VALUE: a kernel that is defined twice in
+ * it; a fault in its package.ini; no shared object, or a malformed table. UNSUPPORTED: another
+ * version of the table. COMPILE: pkg-config does not know what package.ini asks for. */
 FER_API FER_MUST_USE fer_status fer_package_open(const char *path, fer_package **out_package,
                                                  fer_error *error);
 
@@ -35,13 +37,24 @@ FER_API const char *fer_package_path(const fer_package *package);
 typedef struct fer_kernel_info {
     const char *name;
     const char *signature; /* the whole declaration from SIGNATURE, or NULL */
-    const char *file;      /* relative to the package */
-    int line;
+    const char *file;      /* relative to the package; of a shared object, as its entry says */
+    int line;              /* 0: a shared object does not say */
 } fer_kernel_info;
 
 /* The kernels, sorted by name. */
 FER_API size_t fer_package_num_kernels(const fer_package *package);
 FER_API fer_kernel_info fer_package_kernel(const fer_package *package, size_t index);
+
+/* The overlay: packages in which every declaration of the process looks for its kernel after its
+ * own packages, the one that was added last first. An op that is found there has that package
+ * behind its own ones, as if it had been declared with it, and keeps it. Any thread may add and
+ * remove, in any order. */
+typedef struct fer_overlay fer_overlay;
+
+/* Adds a package, which is retained until fer_overlay_remove ends the scope. MEMORY. */
+FER_API FER_MUST_USE fer_status fer_overlay_add(const fer_package *package,
+                                                fer_overlay **out_overlay, fer_error *error);
+FER_API void fer_overlay_remove(fer_overlay *overlay); /* NULL-safe */
 
 /* The folder that compiled kernels are kept in (see docs/kernels.md). IO when there is none that
  * can be used. The caller frees the text with fer_string_free. */

@@ -33,8 +33,10 @@ static int run(int argc, char **argv)
     size_t num_kernels = status == FER_OK ? fer_package_num_kernels(package) : 0;
     for (size_t i = 0; i < num_kernels; i++) {
         fer_kernel_info kernel = fer_package_kernel(package, i);
-        printf("%s\t%s:%d\n", kernel.signature != NULL ? kernel.signature : kernel.name,
-               kernel.file, kernel.line);
+        printf("%s\t%s", kernel.signature != NULL ? kernel.signature : kernel.name, kernel.file);
+        if (kernel.line > 0) /* a shared object need not tell */
+            printf(":%d", kernel.line);
+        putchar('\n');
     }
     fer_package_release(package);
     return fer_finish(status, &error);

@@ -2,6 +2,7 @@
 #include "signature/parse.h"
 #include "base/path.h"
 #include "graph/text.h"
+#include "package/overlay.h"
 #include "types/expression.h"
 
 #include <stdlib.h>
@@ -250,7 +251,9 @@ static bool has_kernel(const fer_program_reader *reader, const char *name)
     for (size_t i = 0; i < reader->num_packages; i++)
         if (reader->packages[i] != NULL && fer_package_find(reader->packages[i], name, NULL))
             return true;
-    return false;
+    fer_package *package = fer_overlay_find(name);
+    fer_package_release(package);
+    return package != NULL;
 }
 
 /* Declares a kernel by its SIGNATURE. With values of its own it is declared with them at once, so

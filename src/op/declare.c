@@ -1,6 +1,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "op/op.h"
+#include "package/overlay.h"
 #include "signature/parse.h"
 #include "signature/unify.h"
 
@@ -10,39 +11,53 @@
 
 /* --- Finding the kernel ----------------------------------------------------------------------- */
 
-static const char *nearest_kernel(const fer_op *op, const char *name)
+/* Where a kernel is looked for: the op's own packages, then the overlay. */
+typedef struct places {
+    fer_package **packages; /* of the overlay */
+    size_t num_own;
+    size_t count;
+    const fer_op *op;
+} places;
+
+static const fer_package *place_at(const places *all, size_t index)
+{
+    return index < all->num_own ? all->op->packages[index] : all->packages[index - all->num_own];
+}
+
+static const char *nearest_kernel(const places *all, const char *name)
 {
     size_t count = 0;
-    for (size_t i = 0; i < op->num_packages; i++)
-        count += fer_package_num_kernels(op->packages[i]);
+    for (size_t i = 0; i < all->count; i++)
+        count += fer_package_num_kernels(place_at(all, i));
     const char **names = calloc(count + 1, sizeof *names);
     if (names == NULL)
         return NULL;
     size_t filled = 0;
-    for (size_t i = 0; i < op->num_packages; i++)
-        for (size_t j = 0; j < fer_package_num_kernels(op->packages[i]); j++)
-            names[filled++] = fer_package_kernel(op->packages[i], j).name;
+    for (size_t i = 0; i < all->count; i++)
+        for (size_t j = 0; j < fer_package_num_kernels(place_at(all, i)); j++)
+            names[filled++] = fer_package_kernel(place_at(all, i), j).name;
     const char *nearest = fer_near_name(name, names, filled);
     free(names);
     return nearest;
 }
 
-static fer_status fail_missing(const fer_op *op, const char *name, fer_error *error)
+static fer_status fail_missing_in(const places *all, const char *name, fer_error *error)
 {
     fer_text where = FER_TEXT_INIT;
-    for (size_t i = 0; i < op->num_packages; i++) {
-        const fer_package *package = op->packages[i];
+    for (size_t i = 0; i < all->count; i++) {
+        const fer_package *package = place_at(all, i);
         size_t count = fer_package_num_kernels(package);
-        fer_text_printf(&where, "%s%s (which has ", i == 0 ? "" : ", ", fer_package_path(package));
+        fer_text_printf(&where, "%s%s%s (which has ", i == 0 ? "" : ", ",
+                        i == all->num_own ? "the overlay: " : "", fer_package_path(package));
         for (size_t j = 0; j < count; j++)
             fer_text_printf(&where, "%s%s", j == 0 ? "" : ", ",
                             fer_package_kernel(package, j).name);
         fer_text_append(&where, count == 0 ? "no kernels)" : ")");
     }
-    const char *near = nearest_kernel(op, name);
+    const char *near = nearest_kernel(all, name);
     fer_place place = {.op = name};
     fer_status status =
-        op->num_packages == 0
+        all->count == 0
             ? fer_fail_at(error, FER_VALUE_ERROR, &place,
                           "%s: no package was given to look for the kernel in", name)
             : fer_fail_at(error, FER_VALUE_ERROR, &place, "%s: there is no such kernel in %s%s%s%s",
@@ -52,15 +67,47 @@ static fer_status fail_missing(const fer_op *op, const char *name, fer_error *er
     return status;
 }
 
+static fer_status fail_missing(const fer_op *op, const char *name, fer_error *error)
+{
+    places all = {.op = op, .num_own = op->num_packages};
+    FER_TRY(fer_overlay_list(&all.packages, &all.count, error));
+    all.count += all.num_own;
+    fer_status status = fail_missing_in(&all, name, error);
+    for (size_t i = all.num_own; i < all.count; i++)
+        fer_package_release(all.packages[i - all.num_own]);
+    free(all.packages);
+    return status;
+}
+
+/* Takes the package into the op, as if it had been declared with it. */
+static fer_status take_from_overlay(fer_op *op, const char *name, fer_error *error)
+{
+    fer_package *found = fer_overlay_find(name);
+    if (found == NULL)
+        return fail_missing(op, name, error);
+    if (op->num_packages == FER_MAX_PACKAGES) {
+        fer_package_release(found);
+        return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = name},
+                           "%s: an op takes at most %d packages, the one of the overlay that has "
+                           "the kernel among them",
+                           name, FER_MAX_PACKAGES);
+    }
+    op->packages[op->num_packages++] = found;
+    return FER_OK;
+}
+
 static fer_status find_home(fer_op *op, const char *name, fer_kernel_info *out_info,
                             fer_error *error)
 {
-    for (size_t i = 0; i < op->num_packages; i++)
-        if (fer_package_find(op->packages[i], name, out_info)) {
-            op->home = op->packages[i];
-            return FER_OK;
-        }
-    return fail_missing(op, name, error);
+    size_t place = 0;
+    while (place < op->num_packages && !fer_package_find(op->packages[place], name, out_info))
+        place++;
+    if (place == op->num_packages) {
+        FER_TRY(take_from_overlay(op, name, error));
+        (void)fer_package_find(op->packages[place], name, out_info);
+    }
+    op->home = op->packages[place];
+    return FER_OK;
 }
 
 /* --- Building an op --------------------------------------------------------------------------- */
@@ -126,7 +173,8 @@ static fer_status read_signature(fer_op *op, const fer_declaration *declaration,
     /* The file is named for what is its own fault, not for values that do not fit it. */
     fer_signature *by_itself = NULL;
     if (status != FER_OK && fer_signature_parse(info.signature, &by_itself, NULL) != FER_OK)
-        status = fer_error_prepend(error, status, "%s:%d: ", info.file, info.line);
+        status = info.line > 0 ? fer_error_prepend(error, status, "%s:%d: ", info.file, info.line)
+                               : fer_error_prepend(error, status, "%s: ", info.file);
     fer_signature_release(by_itself);
     return status;
 }

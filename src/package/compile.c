@@ -107,12 +107,40 @@ static void add_compiler(fer_arguments *arguments, const fer_compiler *compiler,
         fer_arguments_add(arguments, "-iquote%s" FER_ORIGIN_LINK, place->up);
 }
 
-static void add_link(fer_arguments *arguments, const char *product)
+/* What the package's own `package.ini` asks for. A folder in the package is looked at in the
+ * snapshot first, as in add_compiler. The link never gets these: some change the whole process. */
+static void add_package_flags(fer_arguments *arguments, const fer_package *package,
+                              const fer_workplace *place)
 {
+    const fer_flags *flags = &package->flags;
+    for (size_t i = 0; i < flags->cflags.count; i++)
+        fer_arguments_add(arguments, "%s", flags->cflags.items[i]);
+    for (size_t i = 0; i + 1 < flags->includes.count; i += 2) {
+        const char *option = flags->includes.items[i];
+        const char *folder = flags->includes.items[i + 1];
+        fer_arguments_add(arguments, "%s", option);
+        fer_arguments_add(arguments, "%s", folder);
+        if (folder[0] == '/' || !place->has_origin)
+            continue;
+        fer_arguments_add(arguments, "%s", option);
+        fer_arguments_add(arguments, "%s" FER_ORIGIN_LINK "/%s", place->up, folder);
+    }
+}
+
+#define LINK_RULE "linked.d"
+
+static void add_link(fer_arguments *arguments, const fer_package *package,
+                     const fer_workplace *place, const char *product)
+{
+    const fer_arguments *libs = &package->flags.libs;
     fer_arguments_add(arguments, "-shared");
     fer_arguments_add(arguments, "-Wl,-z,defs");
     fer_arguments_add(arguments, "-o");
     fer_arguments_add(arguments, "%s", product);
+    for (size_t i = 0; i < libs->count; i++)
+        fer_arguments_add(arguments, "%s", libs->items[i]);
+    if (libs->count > 0)
+        fer_arguments_add(arguments, "-Wl,--dependency-file=%s" LINK_RULE, place->up);
     fer_arguments_add(arguments, "-lm");
 }
 
@@ -400,9 +428,55 @@ static fer_status read_rule(fer_dependencies *dependencies, const fer_workplace 
     return status;
 }
 
+/* What the linker read, one file a line behind the first: only files of others, which have absolute
+ * paths, are news. Linkers do not agree on whether blanks in a path are escaped. */
+static fer_status read_link_rule(fer_dependencies *dependencies, const fer_workplace *place,
+                                 const char *rule, fer_error *error)
+{
+    for (const char *line = rule; *line != '\0' && *line != '\n';) {
+        size_t length = strcspn(line, "\n");
+        const char *path = line + strspn(line, " ");
+        size_t path_length = length - (size_t)(path - line);
+        if (path_length > 2 && memcmp(path + path_length - 2, " \\", 2) == 0)
+            path_length -= 2;
+        line += length;
+        line += *line == '\n';
+        if (path[0] != '/')
+            continue;
+        fer_text text = FER_TEXT_INIT;
+        for (size_t i = 0; i < path_length; i++) {
+            bool is_escape = i + 1 < path_length && path[i] == '\\' && path[i + 1] == ' ';
+            fer_text_append_char(&text, path[i += is_escape]);
+        }
+        fer_status status = text.has_failed ? fer_fail_memory(error)
+                                            : add_read_file(dependencies, place, text.data, error);
+        fer_text_free(&text);
+        FER_TRY(status);
+    }
+    return FER_OK;
+}
+
 static bool is_linked(const fer_request *request, const fer_source *file)
 {
     return file == request->main || (fer_is_c_file(file->name) && !file->has_kernel);
+}
+
+typedef fer_status (*rule_reader)(fer_dependencies *dependencies, const fer_workplace *place,
+                                  const char *rule, fer_error *error);
+
+static fer_status read_rule_file(const fer_workplace *place, const char *name, rule_reader reader,
+                                 fer_dependencies *dependencies, fer_error *error)
+{
+    char *path = NULL;
+    char *rule = NULL;
+    size_t size;
+    FER_TRY(fer_path_join(place->folder, name, &path, error));
+    fer_status status = fer_file_read(path, &rule, &size, error);
+    if (status == FER_OK)
+        status = reader(dependencies, place, rule, error);
+    free(rule);
+    free(path);
+    return status;
 }
 
 static fer_status read_dependencies(const fer_request *request, const fer_workplace *place,
@@ -416,19 +490,12 @@ static fer_status read_dependencies(const fer_request *request, const fer_workpl
     }
     for (size_t i = 0; i < num_files; i++) {
         char name[32];
-        char *path = NULL;
-        char *rule = NULL;
-        size_t size;
         snprintf(name, sizeof name, "read%zu.d", i);
-        FER_TRY(fer_path_join(place->folder, name, &path, error));
-        fer_status status = fer_file_read(path, &rule, &size, error);
-        if (status == FER_OK)
-            status = read_rule(dependencies, place, rule, error);
-        free(rule);
-        free(path);
-        FER_TRY(status);
+        FER_TRY(read_rule_file(place, name, read_rule, dependencies, error));
     }
-    return FER_OK;
+    if (request->package->flags.libs.count == 0)
+        return FER_OK;
+    return read_rule_file(place, LINK_RULE, read_link_rule, dependencies, error);
 }
 
 /* --- Building --------------------------------------------------------------------------------- */
@@ -442,13 +509,14 @@ static fer_status build_one(const fer_compiler *compiler, const fer_request *req
     add_definitions(&arguments, request);
     add_file(&arguments, request->main->name);
     add_dependency_output(&arguments, place, 0);
-    add_link(&arguments, product);
+    add_link(&arguments, request->package, place, product);
     fer_status status = run_compiler(request, &arguments, place, product, NULL, error);
     fer_arguments_clear(&arguments);
     return status;
 }
 
-/* Several: each by itself, since one command writes one list of what it read, and then the link. */
+/* Several: each by itself, since one command writes one list of what it read, and then the link,
+ * which gets no flags of the package for its compiles. */
 static fer_status build_several(const fer_compiler *compiler, const fer_request *request,
                                 const fer_workplace *place, const char *product, fer_error *error)
 {
@@ -464,6 +532,7 @@ static fer_status build_several(const fer_compiler *compiler, const fer_request 
         snprintf(object, sizeof object, "%sobject%zu.o", place->up, index);
         fer_arguments arguments = {0};
         add_compiler(&arguments, compiler, place);
+        add_package_flags(&arguments, request->package, place);
         add_definitions(&arguments, request);
         fer_arguments_add(&arguments, "-c");
         add_file(&arguments, files->items[i].name);
@@ -474,7 +543,7 @@ static fer_status build_several(const fer_compiler *compiler, const fer_request 
         status = run_compiler(request, &arguments, place, object, NULL, error);
         fer_arguments_clear(&arguments);
     }
-    add_link(&link, product);
+    add_link(&link, request->package, place, product);
     if (status == FER_OK)
         status = run_compiler(request, &link, place, product, NULL, error);
     fer_arguments_clear(&link);
@@ -493,9 +562,9 @@ fer_status fer_compile(const fer_store *store, const fer_compiler *compiler,
         num_files += is_linked(request, &request->package->files.items[i]);
     char product[128];
     snprintf(product, sizeof product, "%skernel.so", build.place.up);
-    fer_status status = num_files == 1
-                            ? build_one(compiler, request, &build.place, product, error)
-                            : build_several(compiler, request, &build.place, product, error);
+    bool is_plain = num_files == 1 && fer_flags_is_empty(&request->package->flags);
+    fer_status status = is_plain ? build_one(compiler, request, &build.place, product, error)
+                                 : build_several(compiler, request, &build.place, product, error);
     if (status != FER_OK)
         goto done;
     FER_TRY_DONE(fer_path_join(build.place.package, product, &build.output, error));
@@ -528,6 +597,7 @@ fer_status fer_preprocess(const fer_store *store, const fer_compiler *compiler,
     *out_text = NULL;
     FER_TRY(fer_workplace_open(store, package, atomic_load(&package->outside), &place, error));
     add_compiler(&arguments, compiler, &place);
+    add_package_flags(&arguments, package, &place);
     fer_arguments_add(&arguments, "-E");
     fer_arguments_add(&arguments, "-DFER_DESCRIBE=1");
     add_file(&arguments, file);

@@ -25,6 +25,7 @@ static void key_of(const fer_package *package, const fer_compiler *compiler,
     fer_hasher_start(&hasher, FER_DIGEST_BYTES);
     fer_hasher_string(&hasher, fer_embedded_digest());
     fer_hasher_string(&hasher, compiler->identity);
+    fer_flags_hash(&package->flags, &hasher);
     hash_files(&hasher, &package->files);
     for (const fer_outside *part = atomic_load(&package->outside); part != NULL; part = part->older)
         hash_files(&hasher, &part->files);

@@ -6,9 +6,10 @@
 #include "package/compile.h"
 #include "package/lock.h"
 #include "package/manifest.h"
+#include "package/object.h"
+#include "package/overlay.h"
 #include "package/prune.h"
 
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,8 +22,8 @@
 
 struct fer_library {
     char digest[FER_DIGEST_HEX]; /* key: of the binary's content */
-    char *path;
-    void *handle;
+    fer_object *object;          /* its own, or its package's */
+    fer_package *package;        /* not NULL: a shared object, which is not in the table */
     const fer_abi_entry *kernel;
     const fer_abi_entry *shape;
     size_t references;  /* under the lock; 0: idle */
@@ -51,10 +52,6 @@ static struct {
     void *observer_context;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .build_ended = PTHREAD_COND_INITIALIZER};
 
-/* Held while a library is loaded or unloaded, only so that no fork happens then: a child would find
- * the loader's own lock taken for ever. */
-static pthread_mutex_t loader_lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
-
 static atomic_uint_least64_t num_compiles;
 static atomic_uint_least64_t num_hits;
 static atomic_uint_least64_t num_misses;
@@ -78,14 +75,16 @@ void fer_set_compile_observer(fer_compile_observer observer, void *context)
 
 static void before_fork(void)
 {
-    pthread_mutex_lock(&loader_lock);
+    fer_loader_lock();
     pthread_mutex_lock(&state.lock);
+    fer_overlay_lock();
 }
 
 static void after_fork(void)
 {
+    fer_overlay_unlock();
     pthread_mutex_unlock(&state.lock);
-    pthread_mutex_unlock(&loader_lock);
+    fer_loader_unlock();
 }
 
 /* The threads that were building are not in the child, which builds for itself; and the locks know
@@ -95,12 +94,19 @@ static void after_fork_in_child(void)
     state.builds = NULL;
     state.build_ended = (pthread_cond_t)PTHREAD_COND_INITIALIZER;
     state.lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
-    loader_lock = (pthread_mutex_t)PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+    fer_overlay_reset();
+    fer_loader_reset();
 }
 
-static void watch_forks(void)
+static void add_fork_handlers(void)
 {
     pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+void fer_watch_forks(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, add_fork_handlers);
 }
 
 /* --- Loaded libraries ------------------------------------------------------------------------- */
@@ -109,11 +115,9 @@ static void unload(fer_library *library)
 {
     if (library == NULL)
         return;
-    pthread_mutex_lock(&loader_lock);
-    if (library->handle != NULL)
-        dlclose(library->handle);
-    pthread_mutex_unlock(&loader_lock);
-    free(library->path);
+    if (library->package == NULL)
+        fer_object_unload(library->object);
+    fer_package_release(library->package);
     free(library);
 }
 
@@ -161,7 +165,9 @@ void fer_library_release(fer_library *library)
     if (library == NULL)
         return;
     pthread_mutex_lock(&state.lock);
-    if (--library->references == 0) {
+    if (--library->references == 0 && library->package != NULL) {
+        evicted = library; /* its package keeps what is loaded */
+    } else if (library->references == 0) {
         enter_idle_list(library);
         if (state.num_idle > MAX_IDLE) {
             evicted = state.oldest_idle;
@@ -185,7 +191,7 @@ const fer_abi_entry *fer_library_shape(const fer_library *library)
 
 const char *fer_library_path(const fer_library *library)
 {
-    return library->path;
+    return library->object->path;
 }
 
 const char *fer_library_digest(const fer_library *library)
@@ -197,17 +203,7 @@ const char *fer_library_digest(const fer_library *library)
 
 static fer_status find_entries(fer_library *library, const char *kernel, fer_error *error)
 {
-    void *symbol = dlsym(library->handle, FER_ABI_TABLE_SYMBOL);
-    if (symbol == NULL)
-        return fer_fail(error, FER_COMPILE_ERROR, "%s: %s has no kernel table", kernel,
-                        library->path);
-    fer_abi_table_function function;
-    memcpy(&function, &symbol, sizeof function);
-    const fer_abi_table *table = function();
-    if (table->abi_version != FER_ABI_VERSION)
-        return fer_fail(error, FER_UNSUPPORTED_ERROR,
-                        "%s: %s has kernel table version %u, this library reads version %d", kernel,
-                        library->path, table->abi_version, FER_ABI_VERSION);
+    const fer_abi_table *table = library->object->table;
     for (const fer_abi_entry *const *p = table->begin; p < table->end; p++) {
         if (*p == NULL || strcmp((*p)->name, kernel) != 0)
             continue;
@@ -224,6 +220,21 @@ static fer_status find_entries(fer_library *library, const char *kernel, fer_err
     return FER_OK;
 }
 
+/* Whatever is wrong with what a compiler made is the compiler's fault. */
+static fer_status load_object(const char *kernel, const char *digest, const char *path,
+                              fer_object **out_object, fer_error *error)
+{
+    fer_error cause = FER_ERROR_INIT;
+    fer_status status = fer_object_load(path, path, digest, out_object, &cause);
+    if (status == FER_MEMORY_ERROR)
+        status = fer_fail_memory(error);
+    else if (status != FER_OK)
+        status = fer_fail(error, FER_COMPILE_ERROR, "%s: the compiled kernel is of no use: %s",
+                          kernel, cause.message);
+    fer_error_clear(&cause);
+    return status;
+}
+
 /* Loads a binary that was checked. Called without the lock, since constructors may call anything;
  * two threads that load the same one find the first one's in the table. */
 static fer_status load(const char *kernel, const char *digest, const char *path,
@@ -234,17 +245,9 @@ static fer_status load(const char *kernel, const char *digest, const char *path,
         return fer_fail_memory(error);
     memcpy(library->digest, digest, FER_DIGEST_HEX);
     library->references = 1;
-    fer_status status = fer_copy_string(path, &library->path, error);
+    fer_status status = load_object(kernel, digest, path, &library->object, error);
     if (status != FER_OK)
         goto done;
-    pthread_mutex_lock(&loader_lock);
-    library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    pthread_mutex_unlock(&loader_lock);
-    if (library->handle == NULL) {
-        status = fer_fail(error, FER_COMPILE_ERROR, "%s: the compiled kernel cannot be loaded: %s",
-                          kernel, dlerror());
-        goto done;
-    }
     FER_TRY_DONE(find_entries(library, kernel, error));
     pthread_mutex_lock(&state.lock);
     fer_library *loaded = take_loaded(digest);
@@ -329,6 +332,37 @@ static fer_status keep_entry(const fer_store *store, const char *digest, const c
     FER_TRY(fer_private_folder(&folder, error));
     FER_TRY(fer_path_join(folder, name, out_path, error));
     return fer_file_write(*out_path, data, size, error);
+}
+
+fer_status fer_library_keep(const char *data, size_t size, char out_digest[FER_DIGEST_HEX],
+                            char **out_path, fer_error *error)
+{
+    char name[FER_DIGEST_HEX + 3];
+    fer_store store;
+    fer_watch_forks(); /* what is kept is loaded next */
+    fer_digest digest = fer_digest_of(data, size);
+    fer_digest_hex(&digest, out_digest);
+    entry_name(out_digest, name);
+    FER_TRY(fer_store_open(&store, error));
+    fer_store_hold(&store, out_digest);
+    fer_status status = fer_store_path(&store, ENTRIES, name, out_path, error);
+    if (status != FER_OK)
+        goto done;
+    status =
+        fer_store_owns(&store, ENTRIES) ? check_content(*out_path, out_digest, NULL) : FER_IO_ERROR;
+    if (status == FER_OK) {
+        fer_store_touch(*out_path);
+        goto done;
+    }
+    free(*out_path);
+    *out_path = NULL;
+    status = status == FER_MEMORY_ERROR
+                 ? fer_fail_memory(error)
+                 : keep_entry(&store, out_digest, data, size, out_path, error);
+
+done:
+    fer_store_close(&store);
+    return status;
 }
 
 /* --- Building --------------------------------------------------------------------------------- */
@@ -542,8 +576,7 @@ static void end_build(pending *self)
 static fer_status open_in_store(const fer_request *request, fer_library **out_library,
                                 fer_error *error)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, watch_forks);
+    fer_watch_forks();
     fer_store store;
     pending self;
     FER_TRY(fer_store_open(&store, error));
@@ -555,6 +588,22 @@ static fer_status open_in_store(const fer_request *request, fer_library **out_li
     end_build(&self);
     fer_store_close(&store);
     return status;
+}
+
+/* From a package that is a shared object. */
+static fer_status choose(const fer_package *package, const fer_request *request,
+                         fer_library **out_library, fer_error *error)
+{
+    fer_library made = {.object = package->object, .references = 1};
+    memcpy(made.digest, package->object->digest, FER_DIGEST_HEX);
+    FER_TRY(fer_object_choose(package->object, request, &made.kernel, &made.shape, error));
+    fer_library *library = malloc(sizeof *library);
+    if (library == NULL)
+        return fer_fail_memory(error);
+    *library = made;
+    library->package = fer_package_retain(package);
+    *out_library = library;
+    return FER_OK;
 }
 
 fer_status fer_library_open(const fer_package *package, const char *kernel, const fer_param *params,
@@ -575,6 +624,8 @@ fer_status fer_library_open(const fer_package *package, const char *kernel, cons
         .dtypes = dtypes,
         .num_dtypes = num_dtypes,
     };
+    if (package->object != NULL)
+        return choose(package, &request, out_library, error);
     fer_status status = open_in_store(&request, out_library, error);
     return status == FER_IO_ERROR ? fer_error_prepend(error, status, "%s: ", kernel) : status;
 }

@@ -3,6 +3,7 @@
 #define FERRULE_PACKAGE_LIBRARY_H
 
 #include "base/error.h"
+#include "base/hash.h"
 #include <ferrule/abi.h>
 #include <ferrule/package.h>
 #include <ferrule/signature.h>
@@ -63,6 +64,13 @@ void fer_line_of_entry(const fer_abi_entry *entry, fer_kernel_line *out_line);
 typedef enum fer_line_state { FER_LINE_UNKNOWN = 0, FER_LINE_ABSENT, FER_LINE_READ } fer_line_state;
 fer_line_state fer_line_of_text(const fer_package *package, const char *kernel, bool is_shape,
                                 fer_kernel_line *out_line);
+
+/* Makes forks of the process wait for what other threads have locked here; at the first use. */
+void fer_watch_forks(void);
+
+/* Keeps a binary under its content's digest, in the store or for as long as the process lives. */
+fer_status fer_library_keep(const char *data, size_t size, char out_digest[FER_DIGEST_HEX],
+                            char **out_path, fer_error *error);
 
 /* The C text of a package in memory; NULL for a folder. Lives as long as the package. */
 const char *fer_package_source(const fer_package *package);

@@ -84,6 +84,7 @@ void fer_manifest_key(const fer_request *request, char out_key[FER_DIGEST_HEX])
 #ifdef FERRULE_KERNEL_SANITIZE
     fer_hasher_string(&hasher, FERRULE_KERNEL_SANITIZE);
 #endif
+    fer_flags_hash(&request->package->flags, &hasher);
     fer_hasher_string(&hasher, request->kernel);
     hash_choices(&hasher, request);
     fer_hasher_string(&hasher, request->main->name);
@@ -522,6 +523,10 @@ static void probe_include(recorder *r, const fer_found *found, const char *folde
         return;
     if (found->is_quoted && probe(r, NULL, found->name))
         return;
+    const fer_arguments *includes = &r->package->flags.includes;
+    for (size_t i = 0; i + 1 < includes->count && found->name[0] != '/'; i += 2)
+        if (probe(r, includes->items[i + 1], found->name))
+            return;
     if (found->name[0] != '/')
         (void)probe(r, "/usr/local/include", found->name);
 }
@@ -539,8 +544,28 @@ static void append_probes(recorder *r, const fer_source *source)
     free(folder);
 }
 
+/* The places for each library before the one where it was found, in the package's own folders. */
+static void probe_libraries(recorder *r)
+{
+    static const char *const SUFFIXES[] = {"so", "a"};
+    const fer_arguments *libs = &r->package->flags.libs;
+    for (size_t i = 0; i < libs->count; i++) {
+        bool was_read = strncmp(libs->items[i], "-l", 2) != 0 || libs->items[i][2] == ':';
+        for (size_t j = 0; j < 2 * libs->count && !was_read; j++) {
+            if (strncmp(libs->items[j / 2], "-L", 2) != 0)
+                continue;
+            fer_text name = FER_TEXT_INIT;
+            fer_text_printf(&name, "lib%s.%s", libs->items[i] + 2, SUFFIXES[j % 2]);
+            was_read = name.has_failed || probe(r, libs->items[j / 2] + 2, name.data);
+            r->is_kept = r->is_kept && !name.has_failed;
+            fer_text_free(&name);
+        }
+    }
+}
+
 static void append_record(recorder *r)
 {
+    probe_libraries(r);
     const fer_dependencies *dependencies = &r->build->dependencies;
     for (size_t i = 0; i < dependencies->count; i++)
         append_file(r, dependencies->paths[i]);

@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "package/library.h"
+#include "package/object.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -273,6 +274,12 @@ static fer_status allocate(fer_package **out_package, fer_error *error)
     return FER_OK;
 }
 
+static bool is_regular_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && S_ISREG(about.st_mode);
+}
+
 fer_status fer_package_open(const char *path, fer_package **out_package, fer_error *error)
 {
     *out_package = NULL;
@@ -282,9 +289,14 @@ fer_status fer_package_open(const char *path, fer_package **out_package, fer_err
                                                  : fer_path_absolute(path, &package->path, error);
     if (status != FER_OK)
         goto done;
-    FER_TRY_DONE(read_folder(package, error));
-    FER_TRY_DONE(fer_package_follow_includes(package, error));
-    FER_TRY_DONE(find_kernels(package, error));
+    if (is_regular_file(package->path)) {
+        FER_TRY_DONE(fer_package_load_object(package, error));
+    } else {
+        FER_TRY_DONE(read_folder(package, error));
+        FER_TRY_DONE(fer_flags_read(package->path, &package->flags, error));
+        FER_TRY_DONE(fer_package_follow_includes(package, error));
+        FER_TRY_DONE(find_kernels(package, error));
+    }
     *out_package = package;
     package = NULL;
 
@@ -335,6 +347,8 @@ void fer_package_release(fer_package *package)
     clear_kernels(package);
     fer_sources_clear(&package->files);
     fer_outside_release(atomic_load(&package->outside));
+    fer_object_unload(package->object);
+    fer_flags_clear(&package->flags);
     free(package->path);
     free(package);
 }

@@ -3,6 +3,7 @@
 #define FERRULE_PACKAGE_PACKAGE_H
 
 #include "base/hash.h"
+#include "package/flags.h"
 #include "package/scan.h"
 #include <ferrule/package.h>
 #include <stdatomic.h>
@@ -32,11 +33,16 @@ typedef struct fer_outside {
     struct fer_outside *older;
 } fer_outside;
 
+/* A shared object in place of files; see package/object.h. */
+typedef struct fer_object fer_object;
+
 struct fer_package {
     atomic_size_t references;
     char *path;
     bool is_inline;
+    fer_object *object; /* NULL: a package of C files */
     fer_sources files;
+    fer_flags flags;
     fer_kernel_info *kernels; /* sorted by name; strings belong to the package */
     size_t num_kernels;
     /* Only grows, at its head, and needs no lock: who looks at a package reads the head once, and
@@ -63,8 +69,11 @@ const fer_source *fer_package_file(const fer_package *package, const fer_outside
                                    const char *path);
 bool fer_package_is_whole(const fer_package *package, const fer_outside *outside);
 
-/* Whether this is an include that a snapshot follows: quoted, relative, and not Ferrule's own. */
-bool fer_is_followed(const fer_found *found);
+/* Where an include of a file may be in the snapshot, by its text alone: the places that the
+ * compiler looks in, in its order. NULL-terminated normal paths for fer_places_free. */
+fer_status fer_include_places(const fer_package *package, const char *file, const fer_found *found,
+                              char ***out_places, fer_error *error);
+void fer_places_free(char **places); /* NULL-safe */
 /* Takes into the snapshot what the package's files include, and what that includes. */
 fer_status fer_package_follow_includes(fer_package *package, fer_error *error);
 /* Adds files to the snapshot, makes it whole, and takes them. False, with the files left to the

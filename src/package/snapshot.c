@@ -94,57 +94,94 @@ static fer_status read_beside(const fer_package *package, const char *path, char
     return status == FER_MEMORY_ERROR ? fer_fail_memory(error) : FER_OK;
 }
 
-/* Takes the file at `folder`/`name` into the snapshot; whether there is one goes to `out_is_there`.
- */
-static fer_status take(const fer_package *package, fer_outside *outside, const char *folder,
-                       const char *name, bool *out_is_there, fer_error *error)
+/* Takes the file at that place into the snapshot; whether there is one goes to `out_is_there`. */
+static fer_status take(const fer_package *package, fer_outside *outside, const char *path,
+                       bool *out_is_there, fer_error *error)
 {
-    char *joined = NULL;
-    char *path = NULL;
     char *data = NULL;
     size_t size = 0;
-    fer_status status = folder == NULL ? fer_copy_string(name, &joined, error)
-                                       : fer_path_join(folder, name, &joined, error);
-    if (status == FER_OK)
-        status = fer_normal_path(joined, &path, error);
+    *out_is_there = fer_package_file(package, outside, path) != NULL;
+    if (*out_is_there)
+        return FER_OK;
+    FER_TRY(read_beside(package, path, &data, &size, error));
+    if (data == NULL)
+        return FER_OK;
+    *out_is_there = true;
+    return fer_sources_add(&outside->files, path, data, size, error);
+}
+
+static fer_status add_place(char **places, const char *folder, const char *name, fer_error *error)
+{
+    char *joined = NULL;
+    while (*places != NULL)
+        places++;
+    if (folder == NULL)
+        return fer_normal_path(name, places, error);
+    FER_TRY(fer_path_join(folder, name, &joined, error));
+    fer_status status = fer_normal_path(joined, places, error);
     free(joined);
-    *out_is_there = status == FER_OK && fer_package_file(package, outside, path) != NULL;
-    if (status == FER_OK && !*out_is_there)
-        status = read_beside(package, path, &data, &size, error);
-    if (data != NULL) {
-        *out_is_there = true;
-        status = fer_sources_add(&outside->files, path, data, size, error);
-    }
-    free(path);
     return status;
 }
 
-/* A quoted include is looked for beside the file that has it, then in the package. `file` is a copy
- * of the array's item, whose strings stay where they are when the array moves. */
+static fer_status add_places(const fer_package *package, const char *file, const fer_found *found,
+                             char **places, fer_error *error)
+{
+    const fer_arguments *includes = &package->flags.includes;
+    char *folder = NULL;
+    fer_status status = FER_OK;
+    if (found->is_quoted && strchr(file, '/') != NULL) {
+        FER_TRY(fer_path_folder(file, &folder, error));
+        status = add_place(places, folder, found->name, error);
+        free(folder);
+        FER_TRY(status);
+    }
+    if (found->is_quoted)
+        FER_TRY(add_place(places, NULL, found->name, error));
+    for (size_t i = 0; i + 1 < includes->count; i += 2)
+        if (includes->items[i + 1][0] != '/')
+            FER_TRY(add_place(places, includes->items[i + 1], found->name, error));
+    return FER_OK;
+}
+
+fer_status fer_include_places(const fer_package *package, const char *file, const fer_found *found,
+                              char ***out_places, fer_error *error)
+{
+    *out_places = NULL;
+    char **places = calloc(package->flags.includes.count / 2 + 3, sizeof *places);
+    if (places == NULL)
+        return fer_fail_memory(error);
+    fer_status status = FER_OK;
+    if (found->kind == FER_FOUND_INCLUDE && found->name[0] != '/' &&
+        strncmp(found->name, "ferrule/", 8) != 0)
+        status = add_places(package, file, found, places, error);
+    if (status == FER_OK)
+        *out_places = places;
+    else
+        fer_places_free(places);
+    return status;
+}
+
+void fer_places_free(char **places)
+{
+    for (char **place = places; place != NULL && *place != NULL; place++)
+        free(*place);
+    free(places);
+}
+
+/* `file` is a copy of the array's item, whose strings stay where they are when the array moves. */
 static fer_status follow(const fer_package *package, fer_outside *outside, fer_source file,
                          fer_error *error)
 {
-    char *folder = NULL;
-    if (strchr(file.name, '/') != NULL)
-        FER_TRY(fer_path_folder(file.name, &folder, error));
     fer_status status = FER_OK;
     for (size_t i = 0; i < file.scan.num_items && status == FER_OK; i++) {
-        const fer_found *found = &file.scan.items[i];
+        char **places;
         bool is_there = false;
-        if (!fer_is_followed(found))
-            continue;
-        status = take(package, outside, folder, found->name, &is_there, error);
-        if (status == FER_OK && !is_there && folder != NULL)
-            status = take(package, outside, NULL, found->name, &is_there, error);
+        FER_TRY(fer_include_places(package, file.name, &file.scan.items[i], &places, error));
+        for (size_t j = 0; places[j] != NULL && !is_there && status == FER_OK; j++)
+            status = take(package, outside, places[j], &is_there, error);
+        fer_places_free(places);
     }
-    free(folder);
     return status;
-}
-
-bool fer_is_followed(const fer_found *found)
-{
-    return found->kind == FER_FOUND_INCLUDE && found->is_quoted && found->name[0] != '/' &&
-           strncmp(found->name, "ferrule/", 8) != 0;
 }
 
 static fer_source *next_unfollowed(fer_package *package, fer_outside *outside)

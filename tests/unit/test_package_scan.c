@@ -245,7 +245,7 @@ static void test_what_is_in_the_folder(void **state)
     assert_int_equal(symlink("../p/value.c", at("q/linked.c")), 0);
     assert_kernels("q", "value@linked.c:2");
     write_file("file", INCLUDE "MAP" BODY);
-    ASSERT_PACKAGE_REFUSED(FER_IO_ERROR, DECLARATION, "file", at("file"), "Not a directory");
+    ASSERT_PACKAGE_REFUSED(FER_VALUE_ERROR, DECLARATION, "file", at("file"), "not a shared object");
     write_file("none/readme.txt", "MAP" BODY);
     ASSERT_PACKAGE_REFUSED(FER_VALUE_ERROR, DECLARATION, "none", "value", "no kernels");
 }

@@ -275,6 +275,30 @@ static void test_scratch_memory(void **state)
         assert_int_equal(calls.scratch_bytes, 0);
         assert_non_null(strstr(calls.message, "out of memory for scratch"));
     }
+    static const struct {
+        int64_t extents[3];
+        int64_t num_bytes; /* -1: refused */
+    } arrays[] = {
+        {{2, 2, 8}, 8 * 24},
+        {{INT64_MAX, 1 << 20, 0}, 1},
+        {{0, 1LL << 62, 1LL << 62}, 1},
+        {{1LL << 32, 1LL << 32, 4}, -1},
+        {{1LL << 31, (1LL << 31) - 1, 1LL << 10}, -1},
+        {{3, -2, 8}, -1},
+        {{0, 8, -4}, -1},
+        {{INT64_MIN, INT64_MAX, 2}, -1},
+    };
+    for (size_t i = 0; i < sizeof arrays / sizeof arrays[0]; i++) {
+        int64_t extents[3];
+        memcpy(extents, arrays[i].extents, sizeof extents);
+        if (extents[1] == INT64_MAX)
+            extents[1]--;
+        calls.scratch_bytes = 0;
+        int returned = RUN(object, "asks_for_array", FER_ABI_KERNEL, &calls, SCALAR(was_given),
+                           VECTOR(extents, 3));
+        assert_int_equal(returned, arrays[i].num_bytes < 0 ? FAILED : 0);
+        assert_int_equal(calls.scratch_bytes, arrays[i].num_bytes < 0 ? 0 : arrays[i].num_bytes);
+    }
     count = 5;
     calls.has_no_memory = true;
     assert_int_equal(

@@ -189,6 +189,35 @@ static void test_dtype_variables_that_the_text_hides(void **state)
     ASSERT_PACKAGE_REFUSED(FER_TYPE_ERROR, GENERIC, "p", "value", "'T'", "DTYPE_VAR(T");
 }
 
+/* Only what a kernel's file includes has a say in what its parameters are. */
+static void test_parameters_of_headers(void **state)
+{
+    (void)state;
+    static const char FLOAT[] = "value<by: float = 2.5>(x: f64[]) -> f64[]";
+    static const char KERNEL[] = "MAP(value, f64, IN(f64, x)) { return x + by; }\n";
+    char text[512];
+    write_file("p/other.h", "PARAM(int, by, 1);\n");
+    write_file("p/b.c", INCLUDE "#include \"other.h\"\n"
+                                "MAP(second, f64, IN(f64, x)) { return x + (f64)by; }\n");
+    snprintf(text, sizeof text, INCLUDE "PARAM(float, by, 1);\n%s", KERNEL);
+    write_file("p/a.c", text);
+    fer_op *op = declared(FLOAT, "p");
+    assert_float_equal(call_with(op, FER_F64, 0), 2.5, 0);
+    fer_op_release(op);
+    write_file("p/own.h", "PARAM(float, by, 1);\n");
+    snprintf(text, sizeof text, INCLUDE "#include \"own.h\"\n%s", KERNEL);
+    write_file("p/a.c", text);
+    op = declared(FLOAT, "p");
+    assert_float_equal(call_with(op, FER_F64, 0), 2.5, 0);
+    fer_op_release(op);
+    /* By way of another header, and where only the preprocessor tells. */
+    write_file("p/own.h", "#include \"other.h\"\n");
+    ASSERT_PACKAGE_REFUSED(FER_TYPE_ERROR, FLOAT, "p", "parameter 'by' is declared float",
+                           "other.h:1 has PARAM(int, by, ...)");
+    write_file("p/own.h", "#define OTHER \"other.h\"\n#include OTHER\n");
+    ASSERT_PACKAGE_REFUSED(FER_TYPE_ERROR, FLOAT, "p", "other.h:1 has PARAM(int, by, ...)");
+}
+
 /* A kernel of a header belongs to the file that includes it. */
 static void test_kernels_in_headers(void **state)
 {
@@ -364,6 +393,7 @@ int main(void)
         TEST(test_escapes_in_signatures),
         TEST(test_kernels_from_macros_of_headers),
         TEST(test_dtype_variables_that_the_text_hides),
+        TEST(test_parameters_of_headers),
         TEST(test_kernels_in_headers),
         TEST(test_a_kernel_twice_in_one_file),
         TEST(test_what_is_in_the_folder),

@@ -126,6 +126,30 @@ static void test_damage_is_repaired(void **state)
         }
 }
 
+static void change_last_byte(const char *path)
+{
+    FILE *file = fopen(path, "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, -2, SEEK_END), 0);
+    int byte = fgetc(file);
+    assert_int_equal(fseek(file, -2, SEEK_END), 0);
+    assert_int_equal(fputc(byte ^ 1, file), byte ^ 1);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* What is kept of the compiler says which one it is: one byte of it would make it another. */
+static void test_a_changed_word_of_the_compiler_is_noticed(void **state)
+{
+    (void)state;
+    write_file("p/value.c", INCLUDE "MAP(value, i32, IN(i32, x)) { return x + 77; }\n");
+    assert_int_equal(declared_value("p"), 77);
+    uint64_t cold = fer_read_counters().compiles;
+    assert_int_equal(for_each_kept("compilers", change_last_byte), 1);
+    assert_int_equal(declared_value("p"), 77);
+    assert_int_equal(fer_read_counters().compiles, cold);
+    assert_int_equal(for_each_kept("compilers", NULL), 1);
+}
+
 /* Cuts and changes a manifest in all sorts of places; a record that does not hold is built again.
  */
 static void test_manifests_of_every_kind(void **state)
@@ -424,13 +448,10 @@ static void test_processes_that_ask_at_once(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(test_damage_is_repaired),
-        TEST(test_manifests_of_every_kind),
-        TEST(test_records_of_several_contents),
-        TEST(test_nothing_is_left_of_a_build),
-        TEST(test_where_the_store_is),
-        TEST(test_files_that_may_not_be_read),
-        TEST(test_caches_that_may_not_be_written),
+        TEST(test_damage_is_repaired),         TEST(test_a_changed_word_of_the_compiler_is_noticed),
+        TEST(test_manifests_of_every_kind),    TEST(test_records_of_several_contents),
+        TEST(test_nothing_is_left_of_a_build), TEST(test_where_the_store_is),
+        TEST(test_files_that_may_not_be_read), TEST(test_caches_that_may_not_be_written),
         TEST(test_processes_that_ask_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

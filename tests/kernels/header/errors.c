@@ -28,6 +28,14 @@ KERNEL(reversed, OUT(f64, 1, y), IN(f64, 1, x))
     return OK;
 }
 
+/* Scratch of several extents: an array whose last axis is the innermost. */
+KERNEL(asks_for_array, OUT(i64, 0, y), IN(i64, 1, extents))
+{
+    const f64 *memory = SCRATCH(f64, AT(extents, 0), AT(extents, 1) + 1, AT(extents, 2) / 2);
+    AT(y) = memory != NULL;
+    return OK;
+}
+
 KERNEL(asks_for, OUT(i64, 0, y), IN(i64, 0, count))
 {
     AT(y) = 0;

@@ -238,6 +238,11 @@ static fer_status open_table(fer_object *object, fer_error *error)
     object->handle = dlopen(object->path, RTLD_NOW | RTLD_LOCAL);
     const char *reason = object->handle == NULL ? dlerror() : NULL;
     void *symbol = object->handle == NULL ? NULL : dlsym(object->handle, FER_ABI_TABLE_SYMBOL);
+    if (symbol != NULL) { /* one at a time: it may make the table now */
+        fer_abi_table_function function;
+        memcpy(&function, &symbol, sizeof function);
+        object->table = function();
+    }
     fer_loader_unlock();
     if (object->handle == NULL)
         return fer_fail(error, FER_IO_ERROR, "%s: the shared object cannot be loaded: %s",
@@ -247,9 +252,6 @@ static fer_status open_table(fer_object *object, fer_error *error)
                         "%s: the shared object has no kernel table; a package exports the "
                         "function " FER_ABI_TABLE_SYMBOL " (see ferrule/abi.h)",
                         object->name);
-    fer_abi_table_function function;
-    memcpy(&function, &symbol, sizeof function);
-    object->table = function();
     return check_table(object, error);
 }
 

@@ -44,6 +44,29 @@ static void test_what_is_read(void **state)
     assert_reads("[build]\ncflags = -DX=1\n[build]\nlibs = -lx", "cflags@2:-DX=1 libs@4:-lx");
 }
 
+/* The manual's example, and each key that it lists. */
+static void test_the_manual(void **state)
+{
+    (void)state;
+    char *text = NULL;
+    size_t size;
+    ASSERT_OK(&error, fer_file_read(FERRULE_TEST_DATA "/../docs/kernels.md", &text, &size, &error));
+    char *block = strstr(text, "\n```ini\n");
+    assert_non_null(block);
+    block += strlen("\n```ini\n");
+    char *end = strstr(block, "\n```\n");
+    assert_non_null(end);
+    for (size_t i = 0; i < FER_INI_NUM_KEYS; i++) {
+        char row[64];
+        snprintf(row, sizeof row, "\n| `%s` | ", FER_INI_KEYS[i]);
+        assert_non_null(strstr(end, row));
+    }
+    end[1] = '\0';
+    assert_reads(block, "cflags@2:-O2|-DTAPS=5|-I../shared libs@3:-L../lib|-lfilters "
+                        "pkg-config@4:fftw3f|>=|3.3");
+    free(text);
+}
+
 static void test_what_is_refused(void **state)
 {
     (void)state;
@@ -327,6 +350,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(test_what_is_read),
+        TEST(test_the_manual),
         TEST(test_what_is_refused),
         TEST(test_flags_that_are_refused),
         TEST(test_cflags),

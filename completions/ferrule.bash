@@ -40,6 +40,7 @@ _ferrule_packages() {
     compopt -o filenames
     mapfile -t COMPREPLY < <(
         compgen -W std -- "$1"
+        compgen -f -X '!*.so' -- "$1"
         compgen -d -- "$1"
     )
 }

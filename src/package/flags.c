@@ -131,8 +131,12 @@ static fer_status add_absolute(const judge *j, const char *option, const char *p
     FER_TRY(fer_path_join(j->folder, path, &absolute, j->error));
     fer_arguments_add(&j->flags->libs, "%s%s", option, absolute);
     /* A library that is found there when a kernel is linked is found there when it is loaded. */
-    if (strcmp(option, "-L") == 0)
-        fer_arguments_add(&j->flags->libs, "-Wl,-rpath,%s", absolute);
+    if (strcmp(option, "-L") == 0) {
+        fer_arguments_add(&j->flags->libs, "-Xlinker");
+        fer_arguments_add(&j->flags->libs, "-rpath");
+        fer_arguments_add(&j->flags->libs, "-Xlinker"); /* a comma may be in the path */
+        fer_arguments_add(&j->flags->libs, "%s", absolute);
+    }
     free(absolute);
     return FER_OK;
 }

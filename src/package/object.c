@@ -85,6 +85,8 @@ fer_status fer_object_check_file(const char *name, const char *data, size_t size
     return FER_OK;
 }
 
+#define MAX_PARAMS 64 /* parameters and dtype variables of a declaration */
+
 /* --- The table -------------------------------------------------------------------------------- */
 
 typedef struct checker {
@@ -188,6 +190,9 @@ static fer_status check_entry(const checker *c)
                          FER_ABI_MAX_TENSORS);
     if (entry->tensors == NULL)
         return malformed(c, "has no list of its tensors");
+    if (entry->num_params > MAX_PARAMS)
+        return malformed(c, "has %u parameters; an op has at most %d", entry->num_params,
+                         MAX_PARAMS);
     if (entry->num_params > 0 && entry->params == NULL)
         return malformed(c, "has no list of its %u parameters", entry->num_params);
     if (entry->signature != NULL && !is_signature_of(entry->signature, entry->name))

@@ -269,14 +269,14 @@ static void test_libraries(void **state)
 {
     (void)state;
     write_file("p/value.c", NUMBERED);
-    build_library("a folder", STATIC, 2);
-    write_build("libs = '-L../first' '-L../a folder' -lnumber");
+    build_library("a, folder", STATIC, 2);
+    write_build("libs = '-L../first' '-L../a, folder' -lnumber");
     assert_int_equal(declared_value("p"), 2);
     fer_counters cold = fer_read_counters();
     assert_int_equal(declared_value("p"), 2);
     assert_int_equal(fer_read_counters().compiles, cold.compiles);
     /* What was linked has changed, and then is hidden by another. */
-    build_library("a folder", STATIC, 3);
+    build_library("a, folder", STATIC, 3);
     assert_int_equal(declared_value("p"), 3);
     build_library("first", STATIC, 4);
     assert_int_equal(declared_value("p"), 4);

@@ -205,6 +205,7 @@ static void test_malformed_tables(void **state)
         {"dtype", TENSOR "'x' a dtype of code 0, 33 bits and 1 lanes, which is none"},
         {"lanes", TENSOR "'x' a dtype of code 0, 32 bits and 2 lanes, which is none"},
         {"no params", "entry 1 ('scale') of the kernel table has no list of its 1 parameters"},
+        {"many params", "has 65 parameters; an op has at most 64"},
         {"param name", "has no name for parameter 0"},
         {"param kind", "gives parameter 'T' kind 5"},
         {"param dtype", "gives parameter 'T' a dtype of code 77"},

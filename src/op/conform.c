@@ -23,7 +23,7 @@ static const char *line_word(const fer_kernel_line *line)
     return line->kind == FER_ABI_MAP ? "MAP" : "KERNEL";
 }
 
-/* Every disagreement says where the kernel's line is. */
+/* Every disagreement says where the kernel's line is, as far as a shared object tells. */
 __attribute__((format(printf, 3, 4))) static fer_status
 disagree(const checker *c, const fer_place *place, const char *format, ...)
 {
@@ -34,13 +34,15 @@ disagree(const checker *c, const fer_place *place, const char *format, ...)
     va_end(arguments);
     fer_place full = *place;
     full.op = c->spec->name;
-    fer_status status =
-        c->line->file == NULL
-            ? fer_fail_at(c->error, FER_TYPE_ERROR, &full, "%s: the %s line disagrees: %s",
-                          c->spec->name, line_word(c->line), fer_text_string(&what))
-            : fer_fail_at(c->error, FER_TYPE_ERROR, &full, "%s: the %s line (%s:%d) disagrees: %s",
-                          c->spec->name, line_word(c->line), c->line->file, c->line->line,
-                          fer_text_string(&what));
+    fer_text where = FER_TEXT_INIT;
+    if (c->line->file != NULL && c->line->line > 0)
+        fer_text_printf(&where, " (%s:%d)", c->line->file, c->line->line);
+    else if (c->line->file != NULL)
+        fer_text_printf(&where, " (%s)", c->line->file);
+    fer_status status = fer_fail_at(
+        c->error, FER_TYPE_ERROR, &full, "%s: the %s line%s disagrees: %s", c->spec->name,
+        line_word(c->line), fer_text_string(&where), fer_text_string(&what));
+    fer_text_free(&where);
     fer_text_free(&what);
     return status;
 }

@@ -128,9 +128,9 @@ static fer_status check_tensor(const checker *c, size_t i)
         tensor->role != FER_ABI_INOUT)
         return malformed(c, "gives '%.80s' role %d; a role is 0 (result), 1 (operand) or 2 (inout)",
                          tensor->name, tensor->role);
-    if (is_shape && tensor->role != FER_ABI_OPERAND)
-        return malformed(c, "is a shape function, which has operands only, but '%.80s' has role %d",
-                         tensor->name, tensor->role);
+    if (is_shape && tensor->role == FER_ABI_RESULT)
+        return malformed(c, "is a shape function, which has operands only, but '%.80s' is a result",
+                         tensor->name);
     if (i > 0 && tensor->role == FER_ABI_RESULT && tensor[-1].role != FER_ABI_RESULT)
         return malformed(c, "has the result '%.80s' behind an operand; results come first",
                          tensor->name);

@@ -16,7 +16,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "command
 from support import SOURCE, CommandTest, dense  # noqa: E402
 
 EXAMPLES = SOURCE / "examples" / "languages"
-COMPILERS = {"cpp": ("CXX", "g++"), "fortran": ("FC", "gfortran")}
+COMPILERS = {"cpp": ("CXX", "g++"), "fortran": ("FC", "gfortran"),
+             "rust": ("RUSTC", "rustc")}
 VARIABLE, DEFAULT = COMPILERS[LANGUAGE]
 COMPILER = os.environ.get(VARIABLE) or DEFAULT
 NUMBERS = """
@@ -25,6 +26,8 @@ graph b() { c = constant f64[2] [4, 8] return c }
 graph singular() { c = constant f64[2, 2] [1, 2, 2, 4] return c }
 graph none() { c = constant f64[0, 0] [] return c }
 graph nothing() { c = constant f64[0] [] return c }
+graph repeated() { c = constant i64[6] [5, 5, 7, 7, 7, 5] return c }
+graph empty() { c = constant i64[0] [] return c }
 graph rows() { c = constant f32[2, 3] [1, 7, 3, 9, 8, 5] return c }
 """
 
@@ -44,8 +47,8 @@ class LanguageTest(CommandTest):
         folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(folder.cleanup)
         cls.package = pathlib.Path(folder.name) / (pathlib.Path(cls.SOURCE_FILE).stem + ".so")
-        subprocess.run([COMPILER, *cls.OPTIONS, "-shared", "-fPIC", EXAMPLES / cls.SOURCE_FILE,
-                        "-o", cls.package], check=True, cwd=folder.name)
+        subprocess.run([COMPILER, *cls.OPTIONS, EXAMPLES / cls.SOURCE_FILE, "-o", cls.package],
+                       check=True, cwd=folder.name)
 
     def setUp(self):
         super().setUp()
@@ -60,8 +63,8 @@ class LanguageTest(CommandTest):
 @unittest.skipIf(LANGUAGE != "cpp", "another language")
 class CppTest(LanguageTest):
     SOURCE_FILE = "median.cpp"
-    OPTIONS = ("-std=c++17", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror",
-               "-fvisibility=hidden", f"-I{SOURCE / 'include'}")
+    OPTIONS = ("-shared", "-fPIC", "-std=c++17", "-O2", "-Wall", "-Wextra", "-Wpedantic",
+               "-Werror", "-fvisibility=hidden", f"-I{SOURCE / 'include'}")
 
     def test_it_is_listed_with_its_declaration(self):
         self.assertIn("median<T: f32|f64>(x: T[*s, n]) -> T[*s] where n > 0\t",
@@ -92,7 +95,7 @@ class CppTest(LanguageTest):
 @unittest.skipIf(LANGUAGE != "fortran", "another language")
 class FortranTest(LanguageTest):
     SOURCE_FILE = "solve.f90"
-    OPTIONS = ("-std=f2018", "-O2")
+    OPTIONS = ("-shared", "-fPIC", "-std=f2018", "-O2")
 
     def solve(self, a, b):
         return ("call", "solve", "--package", self.package, f"a={self.array(a)}",
@@ -114,6 +117,26 @@ class FortranTest(LanguageTest):
         self.fails("TYPE", "check", "--package", self.package,
                    "solve(a: f32[n, n], b: f64[n]) -> f64[n]",
                    words=["the KERNEL line disagrees: 'a' is f64, but operand 'a' is declared f32"])
+
+
+@unittest.skipIf(LANGUAGE != "rust", "another language")
+class RustTest(LanguageTest):
+    SOURCE_FILE = "dedup.rs"
+    OPTIONS = ("--edition", "2021", "-O", "-C", "panic=abort", "-C", "strip=symbols",
+               "--crate-type", "cdylib")
+
+    def test_it_is_listed_with_its_declaration(self):
+        self.assertEqual(self.succeeds("list", self.package),
+                         "dedup(x: i64[n]) -> i64[kept]\tdedup.rs\n")
+
+    def test_its_shape_function_makes_the_result(self):
+        for graph, result in (("repeated", "i64[3][5,7,5]"), ("empty", "i64[0][]")):
+            self.assertEqual(dense(self.succeeds("call", "dedup", "--package", self.package,
+                                                 f"x={self.array(graph)}")), result)
+
+    def test_what_it_refuses(self):
+        self.fails("TYPE", "check", "--package", self.package, "dedup(x: i32[n]) -> i64[kept]",
+                   words=["the KERNEL line (dedup.rs) disagrees: 'x' is i64"])
 
 
 if __name__ == "__main__":

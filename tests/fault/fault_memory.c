@@ -559,6 +559,93 @@ static void test_packages_and_ops(void **state)
     REFUSE_EACH(use_calls);
 }
 
+/* --- Shared objects, package.ini and the overlay ---------------------------------------------- */
+
+static void write_object(void)
+{
+    static const char DATA[] = FERRULE_TEST_DATA;
+    char command[1024];
+    snprintf(command, sizeof command,
+             "cc -shared -fPIC '-I%s/../include' '%s/kernels/object/table.c' -o '%s'", DATA, DATA,
+             at("lib.so"));
+    assert_int_equal(system(command), 0);
+}
+
+static fer_status use_object(fer_error *own)
+{
+    fer_op *op = NULL;
+    fer_op *scale = NULL;
+    fer_tensor *x = NULL;
+    fer_tensor *y = NULL;
+    fer_status status = declare("value", "lib.so", &op, own);
+    FER_TRY_DONE(status);
+    FER_TRY_DONE(
+        fer_declare(&(fer_declaration){.signature = "scale<T: f32|f64, by: int = 4>(x: T[]) -> T[]",
+                                       .packages = {at("lib.so")}},
+                    &scale, own));
+    fer_number number = {.kind = FER_NUMBER_INT, .value.as_int = 6};
+    FER_TRY_DONE(fer_tensor_scalar(FER_I32, host, number, &x, own));
+    FER_TRY_DONE(fer_call(op, &x, 1, &y, 1, own));
+    assert_int_equal(*(const int32_t *)fer_tensor_const_data(y), 7);
+
+done:
+    fer_op_release(op);
+    fer_op_release(scale);
+    RELEASE(x, y);
+    return status;
+}
+
+static fer_status use_overlay(fer_error *own)
+{
+    fer_package *package = NULL;
+    fer_overlay *overlay = NULL;
+    fer_op *op = NULL;
+    fer_op *none = NULL;
+    fer_status status = fer_package_open(at("lib.so"), &package, own);
+    FER_TRY_DONE(status);
+    FER_TRY_DONE(fer_overlay_add(package, &overlay, own));
+    FER_TRY_DONE(fer_declare(
+        &(fer_declaration){.signature = "value(x: i32[]) -> i32[]", .packages = {at("q")}}, &op,
+        own));
+    status = fer_declare(&(fer_declaration){.signature = "values(x: i32[]) -> i32[]"}, &none, own);
+    assert_int_not_equal(status, FER_OK);
+    if (status == FER_VALUE_ERROR) {
+        fer_error_clear(own);
+        status = FER_OK;
+    }
+
+done:
+    fer_overlay_remove(overlay);
+    fer_package_release(package);
+    fer_op_release(op);
+    return status;
+}
+
+static fer_status use_settings(fer_error *own)
+{
+    fer_op *op = NULL;
+    fer_status status = declare("number", "r", &op, own);
+    fer_op_release(op);
+    return status;
+}
+
+static void test_packages_of_others(void **state)
+{
+    (void)state;
+    write_package();
+    write_object();
+    write_file("inc/number.h", "#define NUMBER 3\n");
+    write_file("r/package.ini", "[build]\n"
+                                "cflags = -I../first -I ../inc '-DMORE=4' # so\n"
+                                "libs = -L. -L ../inc\n  -lm\n");
+    write_file("r/number.c", "#include <ferrule/kernel.h>\n#include <number.h>\n"
+                             "SIGNATURE(number, \"(x: i32[n]) -> i32[n]\");\n"
+                             "MAP(number, i32, IN(i32, x)) { return x + NUMBER + MORE; }\n");
+    REFUSE_EACH(use_object);
+    REFUSE_EACH(use_overlay);
+    REFUSE_EACH(use_settings);
+}
+
 /* --- Graphs and models ------------------------------------------------------------------------ */
 
 static fer_status use_built_graph(fer_error *own)
@@ -684,7 +771,8 @@ int main(int argc, char **argv)
     if (argc > 1)
         num_builds = strtoull(argv[1], NULL, 10) / 20;
     const struct CMUnitTest tests[] = {
-        TEST(test_dims_types_and_signatures), TEST(test_tensors), TEST(test_packages_and_ops),
+        TEST(test_dims_types_and_signatures), TEST(test_tensors),
+        TEST(test_packages_and_ops),          TEST(test_packages_of_others),
         TEST(test_graphs_and_models),         TEST(test_a_build),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

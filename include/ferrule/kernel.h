@@ -514,12 +514,67 @@ static FER_UNUSED const void *fer_fill_block(void *block, index_t length, const 
     return block;
 }
 
-static FER_UNUSED int fer_run_map(const fer_dl_tensor *const *tensors, int num_operands,
-                                  index_t block, fer_map_blocks run_blocks)
+/* What the blocks of a MAP run over. */
+typedef struct fer_map_work {
+    fer_map_blocks run_blocks;
+    index_t block; /* elements of one */
+    int num_operands;
+    const fer_dl_tensor *const *tensors; /* the result, then operands */
+    const void *const *operands;         /* their elements, or a filled block */
+    const index_t *steps;
+} fer_map_work;
+
+#ifdef _OPENMP
+/* Elements for each thread: fewer are done before another thread is awake. */
+enum { FER_THREAD_ELEMENTS = 32768 };
+
+/* Blocks from the element `start` on. */
+static FER_UNUSED void fer_run_blocks(const fer_map_work *work, index_t start, index_t num_blocks)
+{
+    const fer_dl_tensor *const *tensors = work->tensors;
+    char *result = (char *)fer_data(tensors[0]) + (size_t)start * (tensors[0]->dtype.bits / 8);
+    const void *operands[FER_ABI_MAX_TENSORS];
+    for (int i = 0; i < work->num_operands; i++) {
+        const size_t bytes = work->steps[i] == 0 ? 0 : tensors[i + 1]->dtype.bits / 8;
+        operands[i] = (const char *)work->operands[i] + (size_t)start * bytes;
+    }
+    work->run_blocks(num_blocks, result, operands, work->steps);
+}
+
+/* A piece of the blocks for each thread. Which thread runs a block changes no bit of it. */
+static FER_UNUSED void fer_share_blocks(const fer_map_work *work, index_t num_blocks,
+                                        int num_threads)
+{
+    const index_t each = num_blocks / num_threads;
+    const index_t rest = num_blocks % num_threads; /* pieces that have a block more */
+#pragma omp parallel for schedule(static) num_threads(num_threads)
+    for (int i = 0; i < num_threads; i++)
+        fer_run_blocks(work, (i * each + (i < rest ? i : rest)) * work->block, each + (i < rest));
+}
+#endif
+
+static FER_UNUSED void fer_run_all_blocks(const fer_map_work *work, const fer_context *context,
+                                          index_t num_blocks)
+{
+#ifdef _OPENMP
+    const index_t most = num_blocks * work->block / FER_THREAD_ELEMENTS;
+    const index_t allowed = context->num_threads;
+    if (most > 1 && allowed > 1) { /* an `if` of OpenMP's would cost small tensors too much */
+        fer_share_blocks(work, num_blocks, (int)(most < allowed ? most : allowed));
+        return;
+    }
+#endif
+    (void)context;
+    work->run_blocks(num_blocks, fer_data(work->tensors[0]), work->operands, work->steps);
+}
+
+static FER_UNUSED int fer_run_map(const fer_context *context, const fer_dl_tensor *const *tensors,
+                                  int num_operands, index_t block, fer_map_blocks run_blocks)
 {
     _Alignas(64) char filled[FER_ABI_MAX_TENSORS][FER_MAX_BLOCK_BYTES];
     const void *operands[FER_ABI_MAX_TENSORS];
     index_t steps[FER_ABI_MAX_TENSORS];
+    const fer_map_work work = {run_blocks, block, num_operands, tensors, operands, steps};
     const index_t size = fer_num_elements(tensors[0], tensors[0]->ndim);
     const size_t result_bytes = tensors[0]->dtype.bits / 8;
     char *result = (char *)fer_data(tensors[0]);
@@ -540,7 +595,7 @@ static FER_UNUSED int fer_run_map(const fer_dl_tensor *const *tensors, int num_o
             result[i] = filled[num_operands][i];
         return OK;
     }
-    run_blocks(size / block, result, operands, steps);
+    fer_run_all_blocks(&work, context, size / block);
     if (size % block == 0)
         return OK;
     for (int i = 0; i < num_operands; i++)
@@ -618,8 +673,8 @@ struct fer_a_MAP_cannot_fail;
     }                                                                                              \
     FER_RUN_FUNCTION(map, name)                                                                    \
     {                                                                                              \
-        return fer_run_map(fer_tensors, FER_COUNT(__VA_ARGS__), FER_BLOCK_OF(type),                \
-                           fer_blocks__##name);                                                    \
+        return fer_run_map(fer_kernel_context, fer_tensors, FER_COUNT(__VA_ARGS__),                \
+                           FER_BLOCK_OF(type), fer_blocks__##name);                                \
     }                                                                                              \
     FER_DECLARE_SIGNATURE(name)                                                                    \
     FER_ENTRY(map, name, FER_ABI_MAP, fer_signature__##name, 1 + FER_COUNT(__VA_ARGS__),           \

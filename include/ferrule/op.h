@@ -83,6 +83,16 @@ FER_API FER_MUST_USE fer_status fer_call_into(const fer_op *op, fer_tensor *cons
                                               size_t num_operands, fer_tensor *const *results,
                                               size_t num_results, fer_error *error);
 
+#define FER_MAX_THREADS 1024
+
+/* How many threads a kernel may use, in the whole process: MAP over large tensors, and OpenMP in a
+ * KERNEL. 0 is the default: $FERRULE_NUM_THREADS, else the first number of $OMP_NUM_THREADS, else
+ * as many as there are processors for this process. MAP gives the same bits for every number. From
+ * any thread, for the kernels that start from then on. A forked child of a process that had ops
+ * runs kernels on one thread, whatever is set. VALUE: more than FER_MAX_THREADS. */
+FER_API FER_MUST_USE fer_status fer_set_num_threads(uint32_t num_threads, fer_error *error);
+FER_API uint32_t fer_num_threads(void);
+
 #ifdef __cplusplus
 }
 #endif

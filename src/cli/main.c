@@ -2,6 +2,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "cli/cli.h"
+#include "op/threads.h"
 #include "package/prune.h"
 #include "types/device.h"
 
@@ -54,6 +55,8 @@ static int run_command(const fer_subcommand *command, int argc, char **argv)
         status = fer_store_check_environment(&error);
     if (status == FER_OK)
         status = fer_log_check_environment(&error);
+    if (status == FER_OK)
+        status = fer_threads_check_environment(&error);
     return status == FER_OK ? command->run(argc, argv) : fer_finish(status, &error);
 }
 

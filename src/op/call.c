@@ -1,6 +1,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "op/op.h"
+#include "op/threads.h"
 #include "signature/unify.h"
 
 #include <stdio.h>
@@ -119,13 +120,14 @@ static inline fer_status run(const fer_specialisation *specialisation, fer_kerne
 {
     static const fer_context SERVICES = {
         .struct_bytes = sizeof SERVICES,
-        .num_threads = 1,
         .fail = fail,
         .scratch = take_scratch,
         .extent = find_extent,
     };
     run_state state;
     state.context = SERVICES;
+    state.context.num_threads = fer_threads_now();
+    state.context.runtime = (void *)specialisation;
     state.specialisation = specialisation;
     state.error = error;
     state.has_failed = false;

@@ -13,8 +13,9 @@ typedef struct fer_specialisation {
     struct fer_specialisation *next;
     const fer_op *op;
     fer_library *library;
-    fer_kernel_function run;
-    fer_kernel_function shape; /* NULL: no data-dependent results */
+    fer_kernel_function run;    /* what a call runs: `kernel`, or what limits its threads */
+    fer_kernel_function kernel; /* the library's, or what logs it */
+    fer_kernel_function shape;  /* NULL: no data-dependent results */
     fer_plan plan;
 } fer_specialisation;
 

@@ -1,5 +1,6 @@
 #include "base/log.h"
 #include "op/op.h"
+#include "op/threads.h"
 #include "signature/unify.h"
 
 #include <stdlib.h>
@@ -29,6 +30,17 @@ static fer_status open_library(const fer_op *op, const fer_dtype *var_dtypes,
     return status;
 }
 
+/* A MAP minds the number of threads by itself. */
+static void choose_functions(fer_specialisation *made)
+{
+    const fer_abi_entry *kernel = fer_library_kernel(made->library);
+    bool has_openmp = fer_library_openmp(made->library) != NULL;
+    made->kernel = fer_log_has(FER_LOG_CALL) ? fer_run_logged : kernel->run;
+    made->run = has_openmp && kernel->kind != FER_ABI_MAP ? fer_run_limited : made->kernel;
+    if (made->plan.num_open > 0)
+        made->shape = has_openmp ? fer_measure_limited : fer_library_shape(made->library)->run;
+}
+
 static fer_status create(const fer_op *op, const fer_dtype *var_dtypes,
                          fer_specialisation **out_specialisation, fer_error *error)
 {
@@ -40,9 +52,8 @@ static fer_status create(const fer_op *op, const fer_dtype *var_dtypes,
     FER_TRY_DONE(open_library(op, var_dtypes, &made->library, error));
     FER_TRY_DONE(fer_conform(op->signature, var_dtypes, made->library, error));
     FER_TRY_DONE(fer_plan_create(op->signature, var_dtypes, &made->plan, error));
-    made->run = fer_log_has(FER_LOG_CALL) ? fer_run_logged : fer_library_kernel(made->library)->run;
-    if (made->plan.num_open > 0)
-        made->shape = fer_library_shape(made->library)->run;
+    fer_threads_prepare();
+    choose_functions(made);
     *out_specialisation = made;
     made = NULL;
 

@@ -97,6 +97,8 @@ static void add_compiler(fer_arguments *arguments, const fer_compiler *compiler,
     fer_arguments_add(arguments, "%s",
                       compiler->is_clang ? "-fmacro-backtrace-limit=1"
                                          : "-ftrack-macro-expansion=0");
+    if (compiler->openmp != NULL)
+        fer_arguments_add(arguments, "%s", compiler->openmp);
 #ifdef FERRULE_KERNEL_SANITIZE
     fer_arguments_add_words(arguments, FERRULE_KERNEL_SANITIZE);
 #endif
@@ -141,6 +143,7 @@ static void add_link(fer_arguments *arguments, const fer_package *package,
         fer_arguments_add(arguments, "%s", libs->items[i]);
     if (libs->count > 0)
         fer_arguments_add(arguments, "-Wl,--dependency-file=%s" LINK_RULE, place->up);
+    fer_arguments_add(arguments, "-Wl,--as-needed"); /* no OpenMP runtime for who does not use it */
     fer_arguments_add(arguments, "-lm");
 }
 

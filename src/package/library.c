@@ -189,6 +189,11 @@ const fer_abi_entry *fer_library_shape(const fer_library *library)
     return library->shape;
 }
 
+const fer_openmp *fer_library_openmp(const fer_library *library)
+{
+    return library->object->has_openmp ? &library->object->openmp : NULL;
+}
+
 const char *fer_library_path(const fer_library *library)
 {
     return library->object->path;

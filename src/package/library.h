@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
+#include "package/openmp.h"
 #include <ferrule/abi.h>
 #include <ferrule/package.h>
 #include <ferrule/signature.h>
@@ -28,6 +29,7 @@ void fer_library_release(fer_library *library); /* NULL-safe */
 
 const fer_abi_entry *fer_library_kernel(const fer_library *library);
 const fer_abi_entry *fer_library_shape(const fer_library *library); /* NULL: none */
+const fer_openmp *fer_library_openmp(const fer_library *library);   /* NULL: it uses none */
 const char *fer_library_path(const fer_library *library);
 /* The digest of the binary's content, as hex. */
 const char *fer_library_digest(const fer_library *library);

@@ -242,6 +242,8 @@ static fer_status open_table(fer_object *object, fer_error *error)
     fer_loader_lock();
     object->handle = dlopen(object->path, RTLD_NOW | RTLD_LOCAL);
     const char *reason = object->handle == NULL ? dlerror() : NULL;
+    object->has_openmp =
+        object->handle != NULL && fer_openmp_find(object->handle, &object->openmp);
     void *symbol = object->handle == NULL ? NULL : dlsym(object->handle, FER_ABI_TABLE_SYMBOL);
     if (symbol != NULL) { /* one at a time: it may make the table now */
         fer_abi_table_function function;

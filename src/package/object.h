@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 #include "package/compile.h"
+#include "package/openmp.h"
 
 struct fer_object {
     char digest[FER_DIGEST_HEX]; /* of its content */
@@ -11,6 +12,8 @@ struct fer_object {
     char *name;                  /* what messages call it */
     void *handle;
     const fer_abi_table *table;
+    bool has_openmp;
+    fer_openmp openmp; /* when it has it */
 };
 
 /* Loads a file. The table and each entry are checked, so that whoever reads them trusts them.

@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "package/arguments.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -35,6 +36,8 @@ const char *const FER_KERNEL_FLAGS[] = {
     "-Werror=return-type",
     NULL,
 };
+
+#define CLANG_OPENMP "-fopenmp=libomp"
 
 /* --- The processor ---------------------------------------------------------------------------- */
 
@@ -142,6 +145,30 @@ static fer_status ask_version(const fer_compiler *compiler, char **out_version, 
                     compiler->argv[0]);
 }
 
+#define WITHOUT_OPENMP "\nwithout OpenMP\n"
+
+/* gcc has its OpenMP runtime with it; clang's may be absent, and only linking tells. */
+static bool lacks_openmp(const fer_compiler *compiler, const char *version)
+{
+    static const char *const LINK[] = {CLANG_OPENMP, "-shared", "-o",       "/dev/null",
+                                       "-x",         "c",       "/dev/null"};
+    if (strstr(version, "clang") == NULL)
+        return false;
+    fer_arguments arguments = {0};
+    for (size_t i = 0; i < compiler->num_words; i++)
+        fer_arguments_add(&arguments, "%s", compiler->argv[i]);
+    for (size_t i = 0; i < sizeof LINK / sizeof *LINK; i++)
+        fer_arguments_add(&arguments, "%s", LINK[i]);
+    fer_process_result result = {0};
+    fer_status status = arguments.has_failed ? FER_MEMORY_ERROR
+                                             : fer_process_run((const char *const *)arguments.items,
+                                                               NULL, &result, NULL, NULL);
+    bool is_linked = status == FER_OK && result.exit_code == 0 && result.output[0] == '\0';
+    free(result.output);
+    fer_arguments_clear(&arguments);
+    return !is_linked;
+}
+
 /* A program by its place, size and times; or by its content, since a wrapper's own version is the
  * version of what it runs. */
 static fer_status hash_program(fer_hasher *hasher, const char *path, const struct stat *about,
@@ -189,7 +216,7 @@ static fer_status hash_programs(const fer_compiler *compiler, bool is_by_content
     return FER_OK;
 }
 
-/* A digest of the programs and their words, and the version. */
+/* A digest of the programs and their words, the version, and whether it lacks OpenMP. */
 static fer_status read_version(const fer_store *store, const fer_compiler *compiler,
                                char **out_version, fer_error *error)
 {
@@ -204,7 +231,8 @@ static fer_status read_version(const fer_store *store, const fer_compiler *compi
     FER_TRY(hash_programs(compiler, true, content, error));
     FER_TRY(ask_version(compiler, &version, error));
     fer_text text = FER_TEXT_INIT;
-    fer_text_printf(&text, "%s\n%s", content, version);
+    fer_text_printf(&text, "%s\n%s%s", content, version,
+                    lacks_openmp(compiler, version) ? WITHOUT_OPENMP : "");
     free(version);
     FER_TRY(fer_text_take(&text, out_version, error));
     fer_store_write(store, "compilers", key, *out_version, strlen(*out_version));
@@ -236,6 +264,8 @@ static fer_status find_compiler(const fer_store *store, fer_compiler *compiler, 
     compiler->argv[0] = compiler->program;
     FER_TRY(read_version(store, compiler, &version, error));
     compiler->is_clang = strstr(version, "clang") != NULL;
+    if (strstr(version, WITHOUT_OPENMP) == NULL)
+        compiler->openmp = compiler->is_clang ? CLANG_OPENMP : "-fopenmp";
     fer_hasher hasher;
     fer_hasher_start(&hasher, FER_DIGEST_BYTES);
     fer_hasher_string(&hasher, version);

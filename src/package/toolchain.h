@@ -12,6 +12,7 @@ typedef struct fer_compiler {
     size_t num_words;
     char identity[FER_DIGEST_HEX]; /* of its programs, words, version and environment */
     bool is_clang;
+    const char *openmp; /* the flag for it, or NULL where it cannot be had */
 } fer_compiler;
 
 /* Finds the compiler; COMPILE, saying what to do, when there is none. Its version is asked for once

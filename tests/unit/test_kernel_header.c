@@ -286,7 +286,8 @@ static void test_examples_of_the_manual_compile(void **state)
         assert_non_null(next);
         snprintf(path, sizeof path, "%s/%zu.c", folder, num_examples);
         ASSERT_OK(&error, fer_file_write(path, block, (size_t)(next - block) + 1, &error));
-        assert_compiles(compiler(), FLAGS("-std=c11", "-fsyntax-only", WARNINGS), FLAGS(path));
+        assert_compiles(compiler(), FLAGS("-std=c11", "-fsyntax-only", "-fopenmp", WARNINGS),
+                        FLAGS(path));
     }
     assert_true(num_examples >= 8);
     free(text);

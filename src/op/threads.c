@@ -1,0 +1,119 @@
+#include "op/threads.h"
+
+#include "base/error.h"
+#include "op/op.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+atomic_uint fer_threads_allowed;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static bool is_child; /* of a process that had ops: it has none of its parent's threads */
+
+static void enter_child(void)
+{
+    is_child = true;
+    atomic_store(&fer_threads_allowed, 1);
+}
+
+/* NULL: not set. */
+static const char *read_environment(void)
+{
+    const char *text = getenv("FERRULE_NUM_THREADS");
+    return text == NULL || *text == '\0' ? NULL : text;
+}
+
+/* The number of threads that the text says, up to `end`; 0 when it says none. */
+static uint32_t parse_count(const char *text, const char *end)
+{
+    if (text == NULL || *text < '0' || *text > '9')
+        return 0;
+    char *rest;
+    unsigned long count = strtoul(text, &rest, 10);
+    return (*rest == '\0' || *rest == *end) && count <= FER_MAX_THREADS ? (uint32_t)count : 0;
+}
+
+/* The processors that this process may run on. */
+static uint32_t count_processors(void)
+{
+    cpu_set_t set;
+    int count = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    return count > FER_MAX_THREADS ? FER_MAX_THREADS : (uint32_t)count;
+}
+
+static uint32_t default_count(void)
+{
+    uint32_t count = parse_count(read_environment(), "");
+    if (count == 0)
+        count = parse_count(getenv("OMP_NUM_THREADS"), ","); /* one for each level of nesting */
+    return count == 0 ? count_processors() : count;
+}
+
+static void prepare(void)
+{
+    atomic_store(&fer_threads_allowed, default_count());
+    (void)pthread_atfork(NULL, NULL, enter_child);
+}
+
+void fer_threads_prepare(void)
+{
+    pthread_once(&once, prepare);
+}
+
+fer_status fer_threads_check_environment(fer_error *error)
+{
+    const char *text = read_environment();
+    if (text == NULL || parse_count(text, "") > 0)
+        return FER_OK;
+    char expected[32];
+    snprintf(expected, sizeof expected, "1 to %d", FER_MAX_THREADS);
+    return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.expected = expected, .actual = text},
+                       "FERRULE_NUM_THREADS is '%s', but it is a number of threads, %s", text,
+                       expected);
+}
+
+uint32_t fer_num_threads(void)
+{
+    fer_threads_prepare();
+    return fer_threads_now();
+}
+
+fer_status fer_set_num_threads(uint32_t num_threads, fer_error *error)
+{
+    fer_threads_prepare();
+    if (num_threads > FER_MAX_THREADS)
+        return fer_fail(error, FER_VALUE_ERROR,
+                        "%u threads are too many: at most %d, or 0 for "
+                        "the default",
+                        num_threads, FER_MAX_THREADS);
+    if (!is_child)
+        atomic_store(&fer_threads_allowed, num_threads == 0 ? default_count() : num_threads);
+    return FER_OK;
+}
+
+/* --- Kernels that use OpenMP ------------------------------------------------------------------ */
+
+static int limit(fer_kernel_function function, fer_context *context,
+                 const fer_dl_tensor *const *tensors)
+{
+    const fer_specialisation *specialisation = context->runtime;
+    const fer_openmp *openmp = fer_library_openmp(specialisation->library);
+    fer_openmp_limits before = fer_openmp_limit(openmp, (int)context->num_threads);
+    int code = function(context, tensors);
+    fer_openmp_restore(openmp, before);
+    return code;
+}
+
+int fer_run_limited(fer_context *context, const fer_dl_tensor *const *tensors)
+{
+    return limit(((const fer_specialisation *)context->runtime)->kernel, context, tensors);
+}
+
+int fer_measure_limited(fer_context *context, const fer_dl_tensor *const *tensors)
+{
+    const fer_specialisation *specialisation = context->runtime;
+    return limit(fer_library_shape(specialisation->library)->run, context, tensors);
+}

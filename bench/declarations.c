@@ -57,13 +57,15 @@ static void run_bare_compiler(void *context, size_t count)
     size_t num_arguments = 1;
     for (size_t i = 0; FER_KERNEL_FLAGS[i] != NULL; i++)
         argv[num_arguments++] = FER_KERNEL_FLAGS[i];
-    const char *rest[] = {"-ftrack-macro-expansion=0",
+    const char *rest[] = {"-fopenmp",
+                          "-ftrack-macro-expansion=0",
                           "-I" FERRULE_BENCH_INCLUDE,
                           "downsample.c",
                           "-shared",
                           "-Wl,-z,defs",
                           "-o",
                           d->object,
+                          "-Wl,--as-needed",
                           "-lm"};
     for (size_t i = 0; i < sizeof rest / sizeof *rest; i++)
         argv[num_arguments++] = rest[i];

@@ -19,6 +19,7 @@ typedef struct memory {
     fer_tensor *x;
     fer_tensor *y;
     int64_t num_bytes; /* of the tensors that make_and_release makes */
+    uint32_t num_threads;
     fer_error error;
 } memory;
 
@@ -41,6 +42,7 @@ static void copy_warm(void *context, size_t count)
 static void call_given(void *context, size_t count)
 {
     memory *m = context;
+    try_or_fail(fer_set_num_threads(m->num_threads, &m->error), &m->error);
     for (size_t i = 0; i < count; i++)
         try_or_fail(fer_call_into(m->op, &m->x, 1, &m->y, 1, &m->error), &m->error);
 }
@@ -48,6 +50,7 @@ static void call_given(void *context, size_t count)
 static void call_allocated(void *context, size_t count)
 {
     memory *m = context;
+    try_or_fail(fer_set_num_threads(m->num_threads, &m->error), &m->error);
     for (size_t i = 0; i < count; i++) {
         fer_tensor *result;
         try_or_fail(fer_call(m->op, &m->x, 1, &result, 1, &m->error), &m->error);
@@ -88,14 +91,17 @@ static void report_faults(memory *m)
 
 static void bench_large(memory *m, FILE *raw)
 {
+    memory two_threads = *m;
+    two_threads.num_threads = 2;
     bench_case cases[] = {
         {.name = "floor: memcpy into warm memory", .work = copy_warm, .context = m},
         {.name = "fer_call_into, result given", .work = call_given, .context = m},
+        {.name = "the same on two threads", .work = call_given, .context = &two_threads},
         {.name = "fer_call, result allocated and released", .work = call_allocated, .context = m},
         {.name = "the same after each fer_memory_trim", .work = call_fresh, .context = m},
     };
-    bench_run("MAP over 64 MiB, f32[16777216]", cases, sizeof cases / sizeof *cases, ROUNDS, 1, 1,
-              raw);
+    bench_run("MAP over 64 MiB, f32[16777216], on one thread", cases, sizeof cases / sizeof *cases,
+              ROUNDS, 1, 1, raw);
     report_faults(m);
 }
 
@@ -132,7 +138,7 @@ static void bench_sizes(FILE *raw)
 
 void bench_memory(FILE *raw)
 {
-    memory m = {.error = FER_ERROR_INIT};
+    memory m = {.num_threads = 1, .error = FER_ERROR_INIT};
     int64_t shape[] = {NUM_ELEMENTS};
     try_or_fail(fer_declare(
                     &(fer_declaration){
@@ -145,6 +151,7 @@ void bench_memory(FILE *raw)
     try_or_fail(fer_call(m.op, &m.x, 1, &m.y, 1, &m.error), &m.error);
     bench_large(&m, raw);
     bench_sizes(raw);
+    try_or_fail(fer_set_num_threads(0, &m.error), &m.error);
     fer_tensor_release(m.x);
     fer_tensor_release(m.y);
     fer_op_release(m.op);

@@ -69,6 +69,11 @@ typedef struct fer_error {
 /* Releases the text and makes the error FER_OK again. NULL-safe, may be repeated. */
 FER_API void fer_error_clear(fer_error *error);
 
+/* Where an error is about a place in a text (a declaration, a dim, a type, a program): the line
+ * with the place, a newline, and blanks up to a `^` under it, without a newline at the end; long
+ * lines are cut. NULL elsewhere. Lives as long as the error's text. */
+FER_API const char *fer_error_excerpt(const fer_error *error);
+
 /* The kind in capitals, as messages and the command print it: "TYPE", "ZERO_DIVISION", "OK".
  * A number that is no status gives "UNKNOWN". Never NULL; static storage. */
 FER_API const char *fer_status_name(fer_status status);

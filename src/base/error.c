@@ -46,7 +46,7 @@ void fer_error_clear(fer_error *error)
 }
 
 /* All text of an error lies in one block, so that storing it needs one allocation and clearing it
- * one free. */
+ * one free. The block begins with the excerpt, "" where there is none. */
 static const char *place_text(char **cursor, const char *text)
 {
     if (text == NULL)
@@ -66,12 +66,15 @@ static size_t text_bytes(const char *text)
 static fer_status store(fer_error *error, fer_status kind, const fer_place *place,
                         const char *message)
 {
-    size_t size = text_bytes(message) + text_bytes(place->op) + text_bytes(place->operand) +
-                  text_bytes(place->expected) + text_bytes(place->actual);
+    const char *excerpt = place->excerpt == NULL ? "" : place->excerpt;
+    size_t size = text_bytes(excerpt) + text_bytes(message) + text_bytes(place->op) +
+                  text_bytes(place->operand) + text_bytes(place->expected) +
+                  text_bytes(place->actual);
     char *block = malloc(size);
     if (block == NULL)
         return fer_fail_memory(error);
     char *cursor = block;
+    place_text(&cursor, excerpt);
     fer_error stored = {
         .kind = kind,
         .message = place_text(&cursor, message),
@@ -146,6 +149,46 @@ fer_status fer_fail_count(fer_error *error, const fer_count *count)
                        count->rest == NULL ? "" : count->rest);
 }
 
+const char *fer_error_excerpt(const fer_error *error)
+{
+    const char *excerpt = error == NULL ? NULL : error->storage;
+    return excerpt == NULL || *excerpt == '\0' ? NULL : excerpt;
+}
+
+fer_place fer_place_of(const fer_error *error)
+{
+    return (fer_place){
+        .op = error->op,
+        .operand = error->operand,
+        .has_axis = error->axis >= 0,
+        .axis = error->axis,
+        .expected = error->expected,
+        .actual = error->actual,
+        .excerpt = fer_error_excerpt(error),
+    };
+}
+
+void fer_error_set_excerpt(fer_error *error, const char *excerpt)
+{
+    if (error == NULL || error->storage == NULL || excerpt == NULL ||
+        fer_error_excerpt(error) != NULL)
+        return;
+    fer_place place = fer_place_of(error);
+    place.excerpt = excerpt;
+    (void)store(error, error->kind, &place, error->message);
+}
+
+void fer_error_mark(fer_error *error, const char *line, size_t column)
+{
+    if (error == NULL || error->storage == NULL || fer_error_excerpt(error) != NULL)
+        return;
+    fer_text excerpt = FER_TEXT_INIT;
+    fer_text_append_excerpt(&excerpt, line, column);
+    if (!excerpt.has_failed)
+        fer_error_set_excerpt(error, fer_text_string(&excerpt));
+    fer_text_free(&excerpt);
+}
+
 fer_status fer_error_prepend(fer_error *error, fer_status kind, const char *format, ...)
 {
     if (error == NULL || error->message == NULL)
@@ -158,14 +201,7 @@ fer_status fer_error_prepend(fer_error *error, fer_status kind, const char *form
     fer_text_vprintf(&message, format, arguments);
     va_end(arguments);
     fer_text_append(&message, error->message);
-    fer_place place = {
-        .op = error->op,
-        .operand = error->operand,
-        .has_axis = error->axis >= 0,
-        .axis = error->axis,
-        .expected = error->expected,
-        .actual = error->actual,
-    };
+    fer_place place = fer_place_of(error);
     fer_status status = message.has_failed
                             ? fer_fail_memory(error)
                             : store(error, error->kind, &place, fer_text_string(&message));

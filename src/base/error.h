@@ -31,7 +31,11 @@ typedef struct fer_place {
     int axis;
     const char *expected;
     const char *actual;
+    const char *excerpt; /* as fer_error_excerpt gives it */
 } fer_place;
+
+/* Where an error that is there is; its text is borrowed. */
+fer_place fer_place_of(const fer_error *error);
 
 /* Stores a message. The format's arguments may point into `error` itself. */
 __attribute__((format(printf, 3, 4))) fer_status fer_fail(fer_error *error, fer_status kind,
@@ -57,6 +61,12 @@ fer_status fer_fail_count(fer_error *error, const fer_count *count);
  * Returns error's kind, or `kind` when error is NULL. */
 __attribute__((format(printf, 3, 4))) fer_status
 fer_error_prepend(fer_error *error, fer_status kind, const char *format, ...);
+
+/* Gives an error that is there the excerpt of a line, which ends at its newline, with the column
+ * (from 1, in bytes) marked. An error that has an excerpt keeps it: that one is nearer. */
+void fer_error_mark(fer_error *error, const char *line, size_t column);
+/* The same with an excerpt that is made already; NULL: none. */
+void fer_error_set_excerpt(fer_error *error, const char *excerpt);
 
 /* Moves what `source` holds to `target` (NULL-safe: then it is dropped) and returns the kind. */
 fer_status fer_error_move(fer_error *target, fer_error *source);

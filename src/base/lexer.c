@@ -190,18 +190,28 @@ bool fer_lexer_accept(fer_lexer *lexer, const char *text)
     return true;
 }
 
+void fer_lexer_append_place(const fer_lexer *lexer, const fer_token *token, fer_text *text)
+{
+    if (lexer->source_name != NULL)
+        fer_text_printf(text, "%s:%zu:%zu", lexer->source_name, token->line, token->column);
+    else if (lexer->has_lines)
+        fer_text_printf(text, "line %zu, column %zu", token->line, token->column);
+    else
+        fer_text_printf(text, "column %zu", token->column);
+}
+
 fer_status fer_lexer_locate(const fer_lexer *lexer, const fer_token *token, fer_status status,
                             fer_error *error)
 {
-    if (status == FER_OK)
-        return FER_OK;
-    if (lexer->source_name != NULL)
-        return fer_error_prepend(error, status, "%s:%zu:%zu: ", lexer->source_name, token->line,
-                                 token->column);
-    if (lexer->has_lines)
-        return fer_error_prepend(error, status, "line %zu, column %zu: ", token->line,
-                                 token->column);
-    return fer_error_prepend(error, status, "column %zu: ", token->column);
+    if (status == FER_OK || error == NULL)
+        return status;
+    fer_text place = FER_TEXT_INIT;
+    fer_lexer_append_place(lexer, token, &place);
+    fer_error_mark(error, token->start - (token->column - 1), token->column);
+    status = place.has_failed ? fer_fail_memory(error)
+                              : fer_error_prepend(error, status, "%s: ", fer_text_string(&place));
+    fer_text_free(&place);
+    return status;
 }
 
 fer_status fer_lexer_fail(const fer_lexer *lexer, const fer_token *token, fer_status kind,

@@ -3,7 +3,7 @@
 #ifndef FERRULE_BASE_LEXER_H
 #define FERRULE_BASE_LEXER_H
 
-#include "base/error.h"
+#include "base/text.h"
 
 typedef enum fer_token_kind {
     FER_TOKEN_END = 0,
@@ -62,8 +62,10 @@ __attribute__((format(printf, 5, 6))) fer_status fer_lexer_fail(const fer_lexer 
                                                                 const fer_token *token,
                                                                 fer_status kind, fer_error *error,
                                                                 const char *format, ...);
-/* Puts the token's place before the message of an error that is there already, keeping the rest.
- * FER_OK stays. */
+/* `name:5:10`, `line 5, column 10` or `column 10`. */
+void fer_lexer_append_place(const fer_lexer *lexer, const fer_token *token, fer_text *text);
+/* Puts the token's place before the message of an error that is there already, keeping the rest,
+ * and its line into it. FER_OK stays. */
 fer_status fer_lexer_locate(const fer_lexer *lexer, const fer_token *token, fer_status status,
                             fer_error *error);
 /* `expected WHAT, found 'token'` at the next token. */

@@ -73,6 +73,35 @@ void fer_text_append_quoted(fer_text *text, const char *bytes, size_t length)
     fer_text_append_char(text, '"');
 }
 
+static bool is_continuation_byte(char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80; /* of UTF-8 */
+}
+
+void fer_text_append_excerpt(fer_text *text, const char *line, size_t column)
+{
+    enum { WIDTH = 76, BEFORE = 48 };
+    static const char CUT[] = "...";
+    size_t length = strcspn(line, "\r\n");
+    size_t place = column - 1 < length ? column - 1 : length;
+    size_t first = length > WIDTH && place > BEFORE ? place - BEFORE : 0;
+    while (first > 0 && is_continuation_byte(line[first]))
+        first--;
+    size_t end = first + WIDTH < length ? first + WIDTH : length;
+    while (end < length && is_continuation_byte(line[end]))
+        end++;
+    fer_text_append(text, first > 0 ? CUT : "");
+    for (size_t i = first; i < end; i++) {
+        bool is_control = (unsigned char)line[i] < 0x20 || line[i] == 0x7f;
+        fer_text_append_char(text, is_control && line[i] != '\t' ? '?' : line[i]);
+    }
+    fer_text_printf(text, "%s\n%s", end < length ? CUT : "", first > 0 ? "   " : "");
+    for (size_t i = first; i < place; i++)
+        if (!is_continuation_byte(line[i]))
+            fer_text_append_char(text, line[i] == '\t' ? '\t' : ' ');
+    fer_text_append_char(text, '^');
+}
+
 void fer_text_vprintf(fer_text *text, const char *format, va_list arguments)
 {
     va_list again;

@@ -25,6 +25,10 @@ void fer_text_append_quoted(fer_text *text, const char *bytes, size_t length);
 __attribute__((format(printf, 2, 3))) void fer_text_printf(fer_text *text, const char *format, ...);
 void fer_text_vprintf(fer_text *text, const char *format, va_list arguments);
 
+/* A line, which ends at its newline, a newline, and a `^` under the column (from 1, in bytes). What
+ * a terminal would take for a command shows as `?`; a long line is cut on both sides. */
+void fer_text_append_excerpt(fer_text *text, const char *line, size_t column);
+
 /* The terminated contents, "" when there are none; lives until the next append. */
 const char *fer_text_string(const fer_text *text);
 /* Hands the contents to the caller, who frees them; the text is empty again. */

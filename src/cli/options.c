@@ -60,12 +60,21 @@ bool fer_has_no_options(const fer_subcommand *command, int argc, char **argv, in
     return option == FER_OPTIONS_END;
 }
 
+/* Both lines set in. */
+static void print_excerpt(const char *excerpt)
+{
+    const char *mark = excerpt == NULL ? NULL : strchr(excerpt, '\n');
+    if (mark != NULL)
+        fprintf(stderr, "  %.*s\n  %s\n", (int)(mark - excerpt), excerpt, mark + 1);
+}
+
 int fer_finish(fer_status status, fer_error *error)
 {
     if (status == FER_OK)
         return 0;
     fflush(stdout);
     fprintf(stderr, "ferrule: %s: %s\n", fer_status_name(status), error->message);
+    print_excerpt(fer_error_excerpt(error));
     fer_error_clear(error);
     return FER_EXIT_FAILED;
 }

@@ -24,6 +24,8 @@ typedef struct fer_node {
     size_t num_results;
     fer_value **operands;
     fer_value **results;
+    char *place;   /* in the program that it was read from, `thumbnail.fer:5:10`; or NULL */
+    char *excerpt; /* of its line there, as fer_error_excerpt gives one; or NULL */
 } fer_node;
 
 struct fer_value {
@@ -90,6 +92,10 @@ fer_status fer_node_create(fer_node_kind kind, fer_value *const *operands, size_
                            size_t num_results, fer_node **out_node, fer_error *error);
 /* Puts a node and its values into the graph; takes the node only on success. */
 fer_status fer_node_append(fer_graph *graph, fer_node *node, fer_error *error);
+
+/* Puts the node's place in its program before the message of an error that is there already, and
+ * its line into the error. FER_OK stays, and so does an error of a node that has none. */
+fer_status fer_node_locate(const fer_node *node, fer_status status, fer_error *error);
 
 /* Takes back the last node, a constant that nothing uses. */
 void fer_graph_drop_constant(fer_graph *graph);

@@ -36,7 +36,17 @@ void fer_node_destroy(fer_node *node)
     fer_tensor_release(node->constant);
     free(node->operands);
     free(node->results);
+    free(node->place);
+    free(node->excerpt);
     free(node);
+}
+
+fer_status fer_node_locate(const fer_node *node, fer_status status, fer_error *error)
+{
+    if (status == FER_OK || node->place == NULL)
+        return status;
+    fer_error_set_excerpt(error, node->excerpt);
+    return fer_error_prepend(error, status, "%s: ", node->place);
 }
 
 fer_status fer_node_create(fer_node_kind kind, fer_value *const *operands, size_t num_operands,

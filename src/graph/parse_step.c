@@ -308,6 +308,21 @@ static fer_status parse_right(fer_program_reader *reader, fer_graph *graph, cons
     return parse_call(reader, graph, left, error);
 }
 
+/* For what goes wrong when the graph runs. */
+static fer_status note_place(const fer_program_reader *reader, const fer_token *at, fer_node *node,
+                             fer_error *error)
+{
+    fer_text place = FER_TEXT_INIT;
+    fer_text excerpt = FER_TEXT_INIT;
+    fer_lexer_append_place(&reader->lexer, at, &place);
+    fer_text_append_excerpt(&excerpt, at->start - (at->column - 1), at->column);
+    fer_status status = fer_text_take(&place, &node->place, error);
+    if (status == FER_OK)
+        status = fer_text_take(&excerpt, &node->excerpt, error);
+    fer_text_free(&excerpt);
+    return status;
+}
+
 fer_status fer_program_parse_step(fer_program_reader *reader, fer_graph *graph, fer_error *error)
 {
     names left = {.count = 0};
@@ -315,8 +330,12 @@ fer_status fer_program_parse_step(fer_program_reader *reader, fer_graph *graph, 
     bool is_bare_call = reader->lexer.token.kind == FER_TOKEN_NAME &&
                         (fer_token_is(&second, "(") || fer_token_is(&second, "<"));
     fer_status status = is_bare_call ? FER_OK : parse_names(reader, &left, error);
+    fer_token right = reader->lexer.token;
+    size_t num_nodes = graph->num_nodes;
     if (status == FER_OK)
         status = parse_right(reader, graph, &left, error);
+    if (status == FER_OK && graph->num_nodes > num_nodes) /* numbers' constants come before */
+        status = note_place(reader, &right, graph->nodes[graph->num_nodes - 1], error);
     for (size_t i = 0; i < left.count; i++)
         free(left.names[i]);
     return status;

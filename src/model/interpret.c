@@ -57,6 +57,13 @@ static fer_status prepare_step(fer_run_state *state, const fer_step_plan *step, 
     return step->node->kind == FER_NODE_OP ? fer_state_place_results(state, step, error) : FER_OK;
 }
 
+static fer_status fail_step(const fer_run_state *state, const fer_step_plan *step,
+                            fer_status status, fer_error *error)
+{
+    status = fer_error_prepend(error, status, "graph '%s': ", state->schedule->graph->name);
+    return fer_node_locate(step->node, status, error);
+}
+
 static fer_status run_steps(fer_run_state *state, fer_error *error)
 {
     const fer_schedule *s = state->schedule;
@@ -69,7 +76,7 @@ static fer_status run_steps(fer_run_state *state, fer_error *error)
         fer_status status = fer_specialisation_run(step->specialisation,
                                                    state->arguments + step->first_argument, error);
         if (status != FER_OK)
-            return fer_error_prepend(error, status, "graph '%s': ", s->graph->name);
+            return fail_step(state, step, status, error);
     }
     return FER_OK;
 }

@@ -96,8 +96,9 @@ static fer_status plan_rebind(fer_run_state *state, const fer_step_plan *step, f
 fer_status fer_state_plan_step(fer_run_state *state, const fer_step_plan *step, bool may_measure,
                                fer_error *error)
 {
-    return step->node->kind == FER_NODE_OP ? plan_op(state, step, may_measure, error)
-                                           : plan_rebind(state, step, error);
+    fer_status status = step->node->kind == FER_NODE_OP ? plan_op(state, step, may_measure, error)
+                                                        : plan_rebind(state, step, error);
+    return fer_node_locate(step->node, status, error);
 }
 
 /* --- Memory ----------------------------------------------------------------------------------- */

@@ -177,8 +177,10 @@ static fer_status select_kernel(const fer_schedule *s, fer_step_plan *step, fer_
     FER_TRY(fer_unify(node->op->signature, types, node->num_operands, &unification, error));
     fer_status status = fer_op_select(node->op, unification.dtypes, &step->specialisation, error);
     fer_unification_clear(&unification);
-    if (status != FER_OK)
-        return fer_error_prepend(error, status, "graph '%s': ", s->graph->name);
+    if (status != FER_OK) {
+        status = fer_error_prepend(error, status, "graph '%s': ", s->graph->name);
+        return fer_node_locate(node, status, error);
+    }
     step->is_open = step->specialisation->plan.num_open > 0;
     return FER_OK;
 }

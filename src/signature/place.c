@@ -173,13 +173,7 @@ fer_status fer_fail_in_op(const char *op, fer_status kind, fer_error *error)
 {
     if (error == NULL || kind == FER_MEMORY_ERROR)
         return kind;
-    fer_place place = {
-        .op = op,
-        .operand = error->operand,
-        .has_axis = error->axis >= 0,
-        .axis = error->axis,
-        .expected = error->expected,
-        .actual = error->actual,
-    };
+    fer_place place = fer_place_of(error);
+    place.op = op;
     return fer_fail_at(error, kind, &place, "%s: %s", op, error->message);
 }

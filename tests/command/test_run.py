@@ -48,6 +48,38 @@ class Run(CommandTest):
         self.assertEqual(dense(self.run_twice("factor=0.5")),
                          "doubled:f32[2,2][[0.5,1],[1.5,2]]total:f32[2][1.5,3.5]")
 
+    def test_a_fault_at_run_time_names_the_step(self):
+        self.write("own kernels/check.c", """#include <ferrule/kernel.h>
+SIGNATURE(check, "(x: f32[n]) -> f32[n]");
+KERNEL(check, OUT(f32, 1, y), IN(f32, 1, x))
+{
+    for (index_t i = 0; i < DIM(x, 0); i++) {
+        CHECK(AT(x, i) < 3, "element %d is too large", (int)i);
+        AT(y, i) = AT(x, i);
+    }
+    return OK;
+}
+""")
+        program = self.write("check.fer", """use "own kernels"
+graph g(x: f32[n], y: f32[m]) {
+  first = check(x)
+\tsecond = scale(first, 2)  # é
+  third = check(second)
+  fourth = rebind third [m]
+  return fourth
+}
+""")
+        for values, size, words in (
+                ([1, 2], 2, "check.fer:5:11: graph 'g': check: element 1 is too large "
+                 "(check.c:6)\n    third = check(second)\n            ^\n"),
+                ([4, 2], 2, "check.fer:3:11: graph 'g': check: element 0 is too large "
+                 "(check.c:6)\n    first = check(x)\n            ^\n"),
+                ([1], 3, "check.fer:6:12: graph 'g': rebind to f32[m]: axis 0 is 1, but m "
+                 "is 3\n    fourth = rebind third [m]\n             ^\n")):
+            x = write_npy(self.folder / "short.npy", "<f4", (len(values),), values)
+            y = write_npy(self.folder / "y.npy", "<f4", (size,), [0] * size)
+            self.fails("RUNTIME", "run", program, f"x={x}", f"y={y}", words=[words])
+
     def test_report(self):
         arguments = ["run", "--report", self.program, f"x={self.x}", "factor=1",
                      "-o", self.folder / "a.npy", "-o", self.folder / "b.npy"]

@@ -115,6 +115,72 @@ static void counts_have_one_wording(void **state)
     }
 }
 
+static void assert_excerpt(const char *line, size_t column, const char *expected)
+{
+    fer_text text = FER_TEXT_INIT;
+    fer_text_append_excerpt(&text, line, column);
+    assert_string_equal(fer_text_string(&text), expected);
+    fer_text_free(&text);
+}
+
+static void an_excerpt_marks_the_column(void **state)
+{
+    (void)state;
+    assert_excerpt("f(x)", 3, "f(x)\n  ^");
+    assert_excerpt("f(x)\nnext", 5, "f(x)\n    ^");
+    assert_excerpt("f(x)\r\n", 40, "f(x)\n    ^");
+    assert_excerpt("", 1, "\n^");
+    assert_excerpt("\tf(\xc3\xa9, x)", 8, "\tf(\xc3\xa9, x)\n\t     ^");
+    assert_excerpt("a\x1b[31m\x7f", 7, "a?[31m?\n      ^");
+    /* 76 columns are shown, from at most 48 before the place. */
+    char line[256];
+    char expected[256];
+    for (int i = 0; i < 200; i++)
+        line[i] = (char)('a' + i % 26);
+    line[200] = '\0';
+    snprintf(expected, sizeof expected, "%.76s...\n^", line);
+    assert_excerpt(line, 1, expected);
+    snprintf(expected, sizeof expected, "...%.76s...\n%51s^", line + 52, "");
+    assert_excerpt(line, 101, expected);
+    snprintf(expected, sizeof expected, "...%s\n%51s^", line + 152, "");
+    assert_excerpt(line, 201, expected);
+    /* A character of several bytes is not cut. */
+    for (int i = 0; i < 200; i += 2)
+        memcpy(line + i, "\xc3\xa9", 2);
+    snprintf(expected, sizeof expected, "...%.76s...\n%28s^", line + 52, "");
+    assert_excerpt(line, 102, expected);
+}
+
+static void an_error_keeps_the_nearest_excerpt(void **state)
+{
+    (void)state;
+    fer_error error = FER_ERROR_INIT;
+    fer_lexer lexer;
+    assert_null(fer_error_excerpt(NULL));
+    assert_null(fer_error_excerpt(&error));
+    fer_lexer_start(&lexer, "x y", NULL, false);
+    fer_lexer_advance(&lexer);
+    assert_int_equal(fer_lexer_fail(&lexer, &lexer.token, FER_VALUE_ERROR, &error, "no %s", "y"),
+                     FER_VALUE_ERROR);
+    assert_string_equal(error.message, "column 3: no y");
+    assert_string_equal(fer_error_excerpt(&error), "x y\n  ^");
+    fer_lexer_start(&lexer, "use x", "a.fer", false);
+    assert_int_equal(fer_lexer_locate(&lexer, &lexer.token, FER_VALUE_ERROR, &error),
+                     FER_VALUE_ERROR);
+    assert_string_equal(error.message, "a.fer:1:1: column 3: no y");
+    assert_string_equal(fer_error_excerpt(&error), "x y\n  ^");
+    fer_error moved = FER_ERROR_INIT;
+    assert_int_equal(fer_error_move(&moved, &error), FER_VALUE_ERROR);
+    assert_null(fer_error_excerpt(&error));
+    assert_string_equal(fer_error_excerpt(&moved), "x y\n  ^");
+    /* The next failure has its own place, or none. */
+    assert_int_equal(fer_fail(&moved, FER_TYPE_ERROR, "another"), FER_TYPE_ERROR);
+    assert_null(fer_error_excerpt(&moved));
+    fer_error_set_excerpt(&moved, NULL);
+    assert_null(fer_error_excerpt(&moved));
+    fer_error_clear(&moved);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +190,8 @@ int main(void)
         cmocka_unit_test(places_name_the_line_where_there_are_several),
         cmocka_unit_test(a_place_keeps_what_the_error_holds),
         cmocka_unit_test(counts_have_one_wording),
+        cmocka_unit_test(an_excerpt_marks_the_column),
+        cmocka_unit_test(an_error_keeps_the_nearest_excerpt),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -93,6 +93,14 @@ FER_API FER_MUST_USE fer_status fer_call_into(const fer_op *op, fer_tensor *cons
 FER_API FER_MUST_USE fer_status fer_set_num_threads(uint32_t num_threads, fer_error *error);
 FER_API uint32_t fer_num_threads(void);
 
+/* From now on a crash inside a kernel (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT) says on the
+ * standard error which op it was and with which operands, for kernels that are loaded after this
+ * call. It changes nothing else: handlers that were there before are called then, and without one
+ * the process dies of the signal as it would have. Nothing is installed unless this is called; once
+ * is enough. Such a kernel costs a few stores more to call. A stack that is used up is told of on
+ * the thread that called this, and on others that have a sigaltstack. */
+FER_API void fer_report_crashes(void);
+
 #ifdef __cplusplus
 }
 #endif

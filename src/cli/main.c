@@ -57,7 +57,10 @@ static int run_command(const fer_subcommand *command, int argc, char **argv)
         status = fer_log_check_environment(&error);
     if (status == FER_OK)
         status = fer_threads_check_environment(&error);
-    return status == FER_OK ? command->run(argc, argv) : fer_finish(status, &error);
+    if (status != FER_OK)
+        return fer_finish(status, &error);
+    fer_report_crashes();
+    return command->run(argc, argv);
 }
 
 static int dispatch(int argc, char **argv)

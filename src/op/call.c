@@ -17,7 +17,6 @@ typedef struct scratch {
 /* One run of one function of a kernel. */
 typedef struct run_state {
     fer_context context; /* first: kernels are given its address */
-    const fer_specialisation *specialisation;
     fer_error *error;
     bool has_failed;
     scratch *scratch;
@@ -37,7 +36,7 @@ static int fail(fer_context *context, const char *file, int line, const char *fo
     if (state->has_failed)
         return 1;
     state->has_failed = true;
-    const char *name = state->specialisation->op->name;
+    const char *name = fer_context_specialisation(context)->op->name;
     fer_text message = FER_TEXT_INIT;
     va_list arguments;
     va_start(arguments, format);
@@ -73,7 +72,7 @@ static void *take_scratch(fer_context *context, uint64_t num_bytes)
 static int64_t *find_extent(fer_context *context, const char *name)
 {
     run_state *state = state_of(context);
-    const fer_signature *signature = state->specialisation->op->signature;
+    const fer_signature *signature = fer_context_specialisation(context)->op->signature;
     for (size_t i = 0; state->open != NULL && i < fer_signature_num_open(signature); i++)
         if (strcmp(fer_signature_open_at(signature, i), name) == 0)
             return &state->open[i];
@@ -91,10 +90,10 @@ static void append_type(fer_text *text, fer_dtype dtype, size_t rank, const int6
 
 int fer_run_logged(fer_context *context, const fer_dl_tensor *const *tensors)
 {
-    const fer_specialisation *specialisation = state_of(context)->specialisation;
+    const fer_specialisation *specialisation = fer_context_specialisation(context);
     const fer_plan *plan = &specialisation->plan;
     double start = fer_log_clock();
-    int code = fer_library_kernel(specialisation->library)->run(context, tensors);
+    int code = specialisation->unlogged(context, tensors);
     double took = fer_log_clock() - start;
     fer_text types = FER_TEXT_INIT;
     for (size_t i = 0; i < plan->num_operands; i++) {
@@ -128,7 +127,6 @@ static inline fer_status run(const fer_specialisation *specialisation, fer_kerne
     state.context = SERVICES;
     state.context.num_threads = fer_threads_now();
     state.context.runtime = (void *)specialisation;
-    state.specialisation = specialisation;
     state.error = error;
     state.has_failed = false;
     state.scratch = NULL;

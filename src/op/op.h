@@ -13,9 +13,11 @@ typedef struct fer_specialisation {
     struct fer_specialisation *next;
     const fer_op *op;
     fer_library *library;
-    fer_kernel_function run;    /* what a call runs: `kernel`, or what limits its threads */
-    fer_kernel_function kernel; /* the library's, or what logs it */
-    fer_kernel_function shape;  /* NULL: no data-dependent results */
+    fer_kernel_function run;       /* what a call runs; fer_run_watched stands in for... */
+    fer_kernel_function unwatched; /* ...this, and fer_run_logged for... */
+    fer_kernel_function unlogged;  /* ...this, which is the kernel's, or limits its threads */
+    fer_kernel_function shape;     /* NULL: no data-dependent results */
+    fer_kernel_function unwatched_shape;
     fer_plan plan;
 } fer_specialisation;
 
@@ -62,6 +64,17 @@ fer_status fer_specialisation_run(const fer_specialisation *specialisation,
 /* Stands in for the kernel's own function where calls are logged, so that a call that is not logged
  * asks nothing. Only for a context of fer_specialisation_run and the calls. */
 int fer_run_logged(fer_context *context, const fer_dl_tensor *const *tensors);
+
+/* Whose kernel a context of those is for. */
+static inline const fer_specialisation *fer_context_specialisation(const fer_context *context)
+{
+    return context->runtime;
+}
+
+/* Stand in for the kernel's functions where crashes are reported, in the same way. */
+bool fer_crashes_are_reported(void);
+int fer_run_watched(fer_context *context, const fer_dl_tensor *const *tensors);
+int fer_shape_watched(fer_context *context, const fer_dl_tensor *const *tensors);
 
 /* Writes the token of a signature with these packages, for the caller to free. */
 fer_status fer_token_create(const fer_signature *signature, fer_package *const *packages,

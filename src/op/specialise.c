@@ -30,15 +30,21 @@ static fer_status open_library(const fer_op *op, const fer_dtype *var_dtypes,
     return status;
 }
 
-/* A MAP minds the number of threads by itself. */
-static void choose_functions(fer_specialisation *made)
+/* Each function stands in for the next one in. */
+static void set_functions(fer_specialisation *made)
 {
     const fer_abi_entry *kernel = fer_library_kernel(made->library);
     bool has_openmp = fer_library_openmp(made->library) != NULL;
-    made->kernel = fer_log_has(FER_LOG_CALL) ? fer_run_logged : kernel->run;
-    made->run = has_openmp && kernel->kind != FER_ABI_MAP ? fer_run_limited : made->kernel;
-    if (made->plan.num_open > 0)
-        made->shape = has_openmp ? fer_measure_limited : fer_library_shape(made->library)->run;
+    bool is_watched = fer_crashes_are_reported();
+    /* A MAP minds the number of threads by itself. */
+    made->unlogged = has_openmp && kernel->kind != FER_ABI_MAP ? fer_run_limited : kernel->run;
+    made->unwatched = fer_log_has(FER_LOG_CALL) ? fer_run_logged : made->unlogged;
+    made->run = is_watched ? fer_run_watched : made->unwatched;
+    if (made->plan.num_open == 0)
+        return;
+    made->unwatched_shape =
+        has_openmp ? fer_measure_limited : fer_library_shape(made->library)->run;
+    made->shape = is_watched ? fer_shape_watched : made->unwatched_shape;
 }
 
 static fer_status create(const fer_op *op, const fer_dtype *var_dtypes,
@@ -53,7 +59,7 @@ static fer_status create(const fer_op *op, const fer_dtype *var_dtypes,
     FER_TRY_DONE(fer_conform(op->signature, var_dtypes, made->library, error));
     FER_TRY_DONE(fer_plan_create(op->signature, var_dtypes, &made->plan, error));
     fer_threads_prepare();
-    choose_functions(made);
+    set_functions(made);
     *out_specialisation = made;
     made = NULL;
 

@@ -96,24 +96,24 @@ fer_status fer_set_num_threads(uint32_t num_threads, fer_error *error)
 
 /* --- Kernels that use OpenMP ------------------------------------------------------------------ */
 
-static int limit(fer_kernel_function function, fer_context *context,
+static int limit(const fer_abi_entry *entry, fer_context *context,
                  const fer_dl_tensor *const *tensors)
 {
-    const fer_specialisation *specialisation = context->runtime;
-    const fer_openmp *openmp = fer_library_openmp(specialisation->library);
+    const fer_openmp *openmp = fer_library_openmp(fer_context_specialisation(context)->library);
     fer_openmp_limits before = fer_openmp_limit(openmp, (int)context->num_threads);
-    int code = function(context, tensors);
+    int code = entry->run(context, tensors);
     fer_openmp_restore(openmp, before);
     return code;
 }
 
 int fer_run_limited(fer_context *context, const fer_dl_tensor *const *tensors)
 {
-    return limit(((const fer_specialisation *)context->runtime)->kernel, context, tensors);
+    const fer_library *library = fer_context_specialisation(context)->library;
+    return limit(fer_library_kernel(library), context, tensors);
 }
 
 int fer_measure_limited(fer_context *context, const fer_dl_tensor *const *tensors)
 {
-    const fer_specialisation *specialisation = context->runtime;
-    return limit(fer_library_shape(specialisation->library)->run, context, tensors);
+    const fer_library *library = fer_context_specialisation(context)->library;
+    return limit(fer_library_shape(library), context, tensors);
 }

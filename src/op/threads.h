@@ -19,7 +19,7 @@ static inline uint32_t fer_threads_now(void)
 }
 
 /* Stand in for the functions of a kernel that uses OpenMP, and hold its regions to what the context
- * allows. context->runtime is the specialisation. */
+ * allows. */
 int fer_run_limited(fer_context *context, const fer_dl_tensor *const *tensors);
 int fer_measure_limited(fer_context *context, const fer_dl_tensor *const *tensors);
 

@@ -163,25 +163,31 @@ static char lower(char c)
     return c >= 'A' && c <= 'Z' ? (char)(c - 'A' + 'a') : c;
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Optimal string alignment: Damerau's distance without edits of what was swapped. */
 static size_t edit_distance(const char *a, size_t a_length, const char *b, size_t b_length)
 {
-    size_t row[MAX_NEAR_LENGTH + 1];
+    size_t rows[3][MAX_NEAR_LENGTH + 1];
     for (size_t j = 0; j <= b_length; j++)
-        row[j] = j;
+        rows[0][j] = j;
     for (size_t i = 1; i <= a_length; i++) {
-        size_t diagonal = row[0];
+        const size_t *before = rows[(i + 1) % 3];
+        const size_t *above = rows[(i - 1) % 3];
+        size_t *row = rows[i % 3];
         row[0] = i;
         for (size_t j = 1; j <= b_length; j++) {
-            size_t best = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
-            if (row[j] + 1 < best)
-                best = row[j] + 1;
-            if (row[j - 1] + 1 < best)
-                best = row[j - 1] + 1;
-            diagonal = row[j];
-            row[j] = best;
+            char x = lower(a[i - 1]);
+            char y = lower(b[j - 1]);
+            row[j] = smaller(smaller(above[j], row[j - 1]) + 1, above[j - 1] + (x != y));
+            if (i > 1 && j > 1 && x == lower(b[j - 2]) && y == lower(a[i - 2]))
+                row[j] = smaller(row[j], before[j - 2] + 1);
         }
     }
-    return row[b_length];
+    return rows[a_length % 3][b_length];
 }
 
 const char *fer_near_name(const char *name, const char *const *candidates, size_t num_candidates)
@@ -206,4 +212,12 @@ const char *fer_near_name(const char *name, const char *const *candidates, size_
         }
     }
     return nearest;
+}
+
+const char *fer_did_you_mean(const char *near, fer_hint *hint)
+{
+    hint->text[0] = '\0';
+    if (near != NULL)
+        snprintf(hint->text, sizeof hint->text, "; did you mean '%.64s'?", near);
+    return hint->text;
 }

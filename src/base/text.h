@@ -38,9 +38,15 @@ void fer_text_free(fer_text *text);
 /* A copy, for the caller to free. */
 fer_status fer_copy_string(const char *string, char **out_copy, fer_error *error);
 
-/* The candidate nearest to `name` by edit distance, upper and lower case alike, or NULL when none
- * is near enough to be what was meant: a third of its length, at least 1, but nothing for one
- * letter. */
+/* The candidate nearest to `name` by edit distance (two neighbours that changed places are one
+ * edit), upper and lower case alike, or NULL when none is near enough to be what was meant: a third
+ * of its length, at least 1, but nothing for one letter. */
 const char *fer_near_name(const char *name, const char *const *candidates, size_t num_candidates);
+
+/* The end of a message: `; did you mean 'near'?`, or "" for NULL. Lives as long as `hint`. */
+typedef struct fer_hint {
+    char text[96];
+} fer_hint;
+const char *fer_did_you_mean(const char *near, fer_hint *hint);
 
 #endif

@@ -208,6 +208,17 @@ typedef struct action {
 static const action ACTIONS[] = {{"path", print_path}, {"list", print_list}, {"prune", prune},
                                  {"clear", clear},     {"verify", verify},   {"", print_summary}};
 
+static int refuse_action(const char *name)
+{
+    const char *names[sizeof ACTIONS / sizeof *ACTIONS];
+    size_t num_names = 0;
+    for (; *ACTIONS[num_names].name != '\0'; num_names++)
+        names[num_names] = ACTIONS[num_names].name;
+    fer_hint hint;
+    return fer_misuse(&fer_command_cache, "there is no action '%s'%s", name,
+                      fer_did_you_mean(fer_near_name(name, names, num_names), &hint));
+}
+
 static int run(int argc, char **argv)
 {
     const fer_subcommand *command = &fer_command_cache;
@@ -222,7 +233,7 @@ static int run(int argc, char **argv)
         if (strcmp(ACTIONS[i].name, name) == 0)
             chosen = &ACTIONS[i];
     if (chosen == NULL || (optind < argc && *name == '\0'))
-        return fer_misuse(command, "there is no action '%s'", name);
+        return refuse_action(name);
     fer_error error = FER_ERROR_INIT;
     fer_store store;
     fer_status status = fer_store_open(&store, &error);

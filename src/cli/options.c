@@ -1,4 +1,5 @@
 #include "base/lexer.h"
+#include "base/text.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -23,6 +24,24 @@ int fer_misuse(const fer_subcommand *command, const char *format, ...)
     return FER_EXIT_MISUSE;
 }
 
+static void refuse_option(const fer_subcommand *command, const char *argument)
+{
+    enum { MAX_OPTIONS = 16 };
+    const char *names[MAX_OPTIONS];
+    size_t num_names = 0;
+    for (; command->options[num_names].name != NULL && num_names < MAX_OPTIONS; num_names++)
+        names[num_names] = command->options[num_names].name;
+    char name[64] = "";
+    if (strncmp(argument, "--", 2) == 0)
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(argument + 2, "="), argument + 2);
+    const char *near = fer_near_name(name, names, num_names);
+    if (near != NULL)
+        fer_misuse(command, "unknown option '%s'; did you mean '--%s'?", argument, near);
+    else
+        fer_misuse(command, "unknown option '%s' (a value that starts with '-' goes after '--')",
+                   argument);
+}
+
 int fer_next_option(const fer_subcommand *command, int argc, char **argv)
 {
     opterr = 0;
@@ -40,8 +59,7 @@ int fer_next_option(const fer_subcommand *command, int argc, char **argv)
         return FER_OPTIONS_BAD;
     case '?':
         /* A cluster of letters is one argument, which getopt has not left yet. */
-        fer_misuse(command, "unknown option '%s' (a value that starts with '-' goes after '--')",
-                   argv[optind > place ? optind - 1 : optind]);
+        refuse_option(command, argv[optind > place ? optind - 1 : optind]);
         return FER_OPTIONS_BAD;
     default:
         return letter;

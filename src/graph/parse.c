@@ -226,6 +226,17 @@ static const char *near_kernel(const fer_program_reader *reader, const char *nam
     return nearest;
 }
 
+/* Whether it would be found if the program used "std". */
+static bool standard_package_has(const fer_program_reader *reader, const char *name)
+{
+    fer_package *package = NULL;
+    if (reader->host->open(reader->host->context, "std", &package, NULL) != FER_OK)
+        return false;
+    bool has = package != NULL && fer_package_find(package, name, NULL);
+    fer_package_release(package);
+    return has;
+}
+
 static fer_status fail_unknown_op(const fer_program_reader *reader, const fer_token *at,
                                   const char *name, fer_error *error)
 {
@@ -234,6 +245,11 @@ static fer_status fail_unknown_op(const fer_program_reader *reader, const fer_to
                               "'%s' is no call; a step calls an op, as in f(%s), and there are no "
                               "operators: add, mul and the like are ops",
                               name, name);
+    if (standard_package_has(reader, name))
+        return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error,
+                              "there is no op '%s'; the standard package has it: write `use "
+                              "\"std\"` at the top",
+                              name);
     const char *near = fer_names_near(&reader->module->op_names, name);
     if (near == NULL)
         near = near_kernel(reader, name);
@@ -297,6 +313,21 @@ fer_status fer_program_find_op(fer_program_reader *reader, const fer_token *at, 
 
 /* --- Programs --------------------------------------------------------------------------------- */
 
+/* What begins no line, a word that was probably meant for one that does. */
+static fer_status fail_line(const fer_lexer *lexer, fer_error *error)
+{
+    static const char *const WORDS[] = {"use", "op", "graph"};
+    char word[16] = "";
+    if (lexer->token.kind == FER_TOKEN_NAME && lexer->token.length < sizeof word)
+        memcpy(word, lexer->token.start, lexer->token.length);
+    const char *near = fer_near_name(word, WORDS, sizeof WORDS / sizeof *WORDS);
+    if (near == NULL)
+        return fer_lexer_unexpected(lexer, "'use', 'op' or 'graph'", error);
+    return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error,
+                          "expected 'use', 'op' or 'graph', found '%s'; did you mean '%s'?", word,
+                          near);
+}
+
 static fer_status parse_line(fer_program_reader *reader, fer_error *error)
 {
     fer_lexer *lexer = &reader->lexer;
@@ -306,7 +337,7 @@ static fer_status parse_line(fer_program_reader *reader, fer_error *error)
         return parse_op(reader, error);
     if (fer_lexer_accept(lexer, "graph"))
         return fer_program_parse_graph(reader, error);
-    return fer_lexer_unexpected(lexer, "'use', 'op' or 'graph'", error);
+    return fail_line(lexer, error);
 }
 
 fer_status fer_module_parse_with(const fer_program_host *host, const char *text,

@@ -106,11 +106,10 @@ fer_status fer_program_expect_value(fer_program_reader *reader, fer_graph *graph
                                 "nest: give its result a name in a step before",
                                 graph->name, name);
     } else if (*out_value == NULL) {
-        const char *near = fer_names_near(&graph->value_names, name);
+        fer_hint hint;
         status = fer_lexer_fail(&reader->lexer, &token, FER_VALUE_ERROR, error,
-                                "graph '%s': there is no value '%s'%s%s%s", graph->name, name,
-                                near == NULL ? "" : "; did you mean '", near == NULL ? "" : near,
-                                near == NULL ? "" : "'?");
+                                "graph '%s': there is no value '%s'%s", graph->name, name,
+                                fer_did_you_mean(fer_names_near(&graph->value_names, name), &hint));
     }
     free(name);
     return status;

@@ -248,13 +248,16 @@ static fer_status check_line(const checker *c)
 
 static fer_status fail_no_shape(const fer_signature *signature, fer_error *error)
 {
-    const char *name = fer_signature_folded(signature)->name;
+    const fer_signature_spec *spec = fer_signature_folded(signature);
+    const char *name = spec->name;
     const char *symbol = fer_signature_open_at(signature, 0);
+    fer_hint hint;
     return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = name},
                        "%s: '%s' is only in the results, so the kernel must compute it: write "
                        "SHAPE(%s, IN(...)...) { EXTENT(%s) = ...; return OK; } beside it, or "
-                       "name '%s' in an operand",
-                       name, symbol, name, symbol, symbol);
+                       "name '%s' in an operand%s",
+                       name, symbol, name, symbol, symbol,
+                       fer_did_you_mean(fer_spec_near_symbol(spec, symbol), &hint));
 }
 
 fer_status fer_conform(const fer_signature *signature, const fer_dtype *var_dtypes,

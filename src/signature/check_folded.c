@@ -64,6 +64,12 @@ static size_t count_in_results(const fer_signature_spec *spec, const char *name)
     return count;
 }
 
+/* What ends a message about a symbol that no operand has. */
+static const char *near_symbol(const fer_signature_spec *spec, const char *name, fer_hint *hint)
+{
+    return fer_did_you_mean(fer_spec_near_symbol(spec, name), hint);
+}
+
 static fer_status check_result_dim(const fer_signature *signature, const fer_operand *result,
                                    size_t axis, fer_error *error)
 {
@@ -73,6 +79,7 @@ static fer_status check_result_dim(const fer_signature *signature, const fer_ope
     if (fer_dim_is_static(dim))
         return check_not_negative(signature, &place, dim, error);
     for (size_t i = 0; i < fer_dim_num_symbols(dim); i++) {
+        fer_hint hint;
         fer_namespace space;
         const char *name = fer_dim_symbol_at(dim, i, &space);
         if (space != FER_NAMESPACE_SIGNATURE || fer_spec_binds_symbol(spec, name))
@@ -81,14 +88,14 @@ static fer_status check_result_dim(const fer_signature *signature, const fer_ope
             return fer_fail_dim(&place, FER_VALUE_ERROR, error,
                                 "computes with '%s', which no operand binds: a data-dependent dim "
                                 "stands alone; use a name of its own for this dim, and compute its "
-                                "extent in the kernel's SHAPE function",
-                                name);
+                                "extent in the kernel's SHAPE function%s",
+                                name, near_symbol(spec, name, &hint));
         if (count_in_results(spec, name) > 1)
             return fer_fail_dim(&place, FER_VALUE_ERROR, error,
                                 "repeats '%s', which no operand binds: a data-dependent dim stands "
                                 "in one place; use a name of its own for each dim, and compute "
-                                "each extent in the kernel's SHAPE function",
-                                name);
+                                "each extent in the kernel's SHAPE function%s",
+                                name, near_symbol(spec, name, &hint));
     }
     return FER_OK;
 }
@@ -122,13 +129,14 @@ static fer_status check_condition_symbols(const fer_signature *signature,
                                           fer_error *error)
 {
     for (size_t i = 0; i < fer_dim_num_symbols(dim); i++) {
+        fer_hint hint;
         fer_namespace space;
         const char *name = fer_dim_symbol_at(dim, i, &space);
         if (space == FER_NAMESPACE_SIGNATURE && !fer_spec_binds_symbol(&signature->folded, name))
             return fer_fail_dim(place, FER_VALUE_ERROR, error,
                                 "names '%s', which no operand binds; a condition is decided "
-                                "before the kernel runs",
-                                name);
+                                "before the kernel runs%s",
+                                name, near_symbol(&signature->folded, name, &hint));
     }
     return FER_OK;
 }

@@ -83,6 +83,22 @@ static fer_status take_name(parser *p, const char *what, const char **out_name, 
     return FER_OK;
 }
 
+static const char GENERIC_ADVICE[] =
+    "a kind is int, float, bool, str or dtype, a class any_float, any_int, any_signed or "
+    "any_unsigned";
+
+/* The words beside dtypes that may stand behind a generic's name. */
+static const char *near_generic(const fer_token *token)
+{
+    static const char *const WORDS[] = {"int",        "float",        "bool",
+                                        "str",        "dtype",        "any_int",
+                                        "any_signed", "any_unsigned", "any_float"};
+    char word[32] = "";
+    if (token->length < sizeof word)
+        memcpy(word, token->start, token->length);
+    return fer_near_name(word, WORDS, sizeof WORDS / sizeof *WORDS);
+}
+
 /* `advice` is for whoever wrote a name that is nothing like a dtype. */
 static fer_status parse_dtype(parser *p, const char *advice, fer_dtype *out_dtype, fer_error *error)
 {
@@ -90,6 +106,11 @@ static fer_status parse_dtype(parser *p, const char *advice, fer_dtype *out_dtyp
     if (token.kind != FER_TOKEN_NAME)
         return fer_lexer_unexpected(p->lexer, "a dtype", error);
     fer_status status = fer_dtype_parse(token.start, token.length, out_dtype, error);
+    const char *near = status == FER_OK || advice != GENERIC_ADVICE ? NULL : near_generic(&token);
+    if (near != NULL)
+        return fer_lexer_fail(p->lexer, &token, status, error,
+                              "unknown dtype, kind or class '%.*s'; did you mean '%s'?",
+                              (int)token.length, token.start, near);
     if (status == FER_TYPE_ERROR && fer_dtype_near(token.start, token.length) == NULL)
         return fer_lexer_fail(p->lexer, &token, status, error, "%s; %s",
                               error == NULL ? "" : error->message, advice);
@@ -124,10 +145,6 @@ static fer_status parse_param(parser *p, const char *name, fer_param_kind kind, 
     p->spec.num_params++;
     return FER_OK;
 }
-
-static const char GENERIC_ADVICE[] =
-    "a kind is int, float, bool, str or dtype, a class any_float, any_int, any_signed or "
-    "any_unsigned";
 
 /* `f32|bf16`, or one dtype, which is refused with what was probably meant. */
 static fer_status parse_union(parser *p, const char *name, uint32_t *out_allowed, fer_error *error)

@@ -37,19 +37,40 @@ const fer_operand *fer_spec_find_run(const fer_signature_spec *spec, const char 
     return NULL;
 }
 
+/* The symbol that an axis is alone, so that a call binds it; or NULL. */
+static const char *bound_symbol(const fer_axis *axis)
+{
+    fer_namespace space;
+    const char *symbol = axis->dim == NULL ? NULL : fer_dim_symbol_name(axis->dim, &space);
+    return symbol != NULL && space == FER_NAMESPACE_SIGNATURE ? symbol : NULL;
+}
+
 bool fer_spec_binds_symbol(const fer_signature_spec *spec, const char *name)
 {
     for (size_t i = 0; i < spec->num_operands; i++) {
         const fer_template *type = &spec->operands[i].type;
         for (size_t j = 0; j < type->num_axes; j++) {
-            fer_namespace space;
-            const char *symbol =
-                type->axes[j].dim == NULL ? NULL : fer_dim_symbol_name(type->axes[j].dim, &space);
-            if (symbol != NULL && space == FER_NAMESPACE_SIGNATURE && strcmp(symbol, name) == 0)
+            const char *symbol = bound_symbol(&type->axes[j]);
+            if (symbol != NULL && strcmp(symbol, name) == 0)
                 return true;
         }
     }
     return false;
+}
+
+const char *fer_spec_near_symbol(const fer_signature_spec *spec, const char *name)
+{
+    const char *symbols[FER_MAX_SYMBOLS];
+    size_t num_symbols = 0;
+    for (size_t i = 0; i < spec->num_operands; i++) {
+        const fer_template *type = &spec->operands[i].type;
+        for (size_t j = 0; j < type->num_axes && num_symbols < FER_MAX_SYMBOLS; j++) {
+            const char *symbol = bound_symbol(&type->axes[j]);
+            if (symbol != NULL)
+                symbols[num_symbols++] = symbol;
+        }
+    }
+    return fer_near_name(name, symbols, num_symbols);
 }
 
 fer_signature *fer_signature_retain(const fer_signature *signature)

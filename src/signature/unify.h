@@ -31,6 +31,9 @@ const char *fer_signature_open_symbol(const fer_signature *signature, size_t res
 size_t fer_signature_num_open(const fer_signature *signature);
 const char *fer_signature_open_at(const fer_signature *signature, size_t index);
 
+/* The symbol of an operand that is probably meant by one that none has; NULL: none is near. */
+const char *fer_spec_near_symbol(const fer_signature_spec *spec, const char *name);
+
 /* Writes what the op's token digests of a signature: every field that equality compares, each in an
  * unambiguous form. The caller frees it. */
 fer_status fer_signature_identity(const fer_signature *signature, char **out_text,

@@ -1,4 +1,5 @@
 /* Dims at a point: values for symbols, or dims in their place. */
+#include "base/text.h"
 #include "types/polynomial.h"
 #include "types/substitute.h"
 
@@ -85,12 +86,35 @@ static bool evaluate(const point *point, const fer_dim *dim, fer_int128 *out_val
     return true;
 }
 
-static fer_status explain(const fer_dim *dim, const fault *fault, fer_error *error)
+static bool has_symbol(const fer_dim *dim, const char *name)
 {
+    for (size_t i = 0; i < fer_dim_num_symbols(dim); i++)
+        if (strcmp(fer_dim_symbol_at(dim, i, NULL), name) == 0)
+            return true;
+    return false;
+}
+
+/* A name that is given, is none of the dim's, and may be meant for it. */
+static const char *near_assignment(const fer_dim *dim, const point *point, const char *name)
+{
+    for (size_t i = 0; i < point->num_assignments; i++) {
+        const char *given = point->assignments[i].name;
+        if (!has_symbol(dim, given) && fer_near_name(name, &given, 1) != NULL)
+            return given;
+    }
+    return NULL;
+}
+
+static fer_status explain(const fer_dim *dim, const point *point, const fault *fault,
+                          fer_error *error)
+{
+    const char *near;
     switch (fault->status) {
     case FER_TYPE_ERROR:
-        return fer_fail(error, FER_TYPE_ERROR, "the dim %s has no value: %s is not given",
-                        dim->text, fault->atom->name);
+        near = near_assignment(dim, point, fault->atom->name);
+        return fer_fail(error, FER_TYPE_ERROR, "the dim %s has no value: %s is not given%s%s%s",
+                        dim->text, fault->atom->name, near == NULL ? "" : ", but '",
+                        near == NULL ? "" : near, near == NULL ? "" : "' is");
     case FER_ZERO_DIVISION_ERROR:
         return fer_fail(error, FER_ZERO_DIVISION_ERROR, "the dim %s divides by zero: %s is 0",
                         dim->text, fault->atom->denominator->text);
@@ -108,7 +132,7 @@ fer_status fer_dim_evaluate(const fer_dim *dim, const fer_assignment *assignment
     fault fault = {.status = FER_OVERFLOW_ERROR};
     fer_int128 value;
     if (!evaluate(&point, dim, &value, &fault) || !fer_fits_int64(value))
-        return explain(dim, &fault, error);
+        return explain(dim, &point, &fault, error);
     *out_value = (int64_t)value;
     return FER_OK;
 }

@@ -114,6 +114,7 @@ class Cache(CommandTest):
         self.misused("cache", "prune", "clear", words=["'clear' is too many"])
         self.misused("cache", "sweep", words=["there is no action 'sweep'"])
         self.misused("cache", "", words=["there is no action ''"])
+        self.misused("cache", "lst", words=["there is no action 'lst'; did you mean 'list'?"])
         self.misused("cache", "--all", words=["unknown option '--all'"])
 
 

@@ -40,6 +40,8 @@ class Usage(CommandTest):
         for name in SUBCOMMANDS:
             self.misused(name, "--wrong", words=["unknown option '--wrong'"])
             self.misused(name, "-z", words=["unknown option '-z'"])
+        self.misused("call", "--pakage=p", words=["unknown option '--pakage=p'; did you mean "
+                                                  "'--package'?"])
         self.misused("call", "--package", words=["--package needs a value"])
         self.misused("run", "-o", words=["-o needs a value"])
         self.misused("call", "--package", "p", "--param", "factor", "f",

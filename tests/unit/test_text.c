@@ -24,6 +24,24 @@ static void the_nearest_name(void **state)
     assert_near("relu", (const char *const[]){NULL}, "nothing");
 }
 
+static void changed_places_are_one_edit(void **state)
+{
+    (void)state;
+    assert_near("hlaf", NAMES("exp", "half"), "half");
+    assert_near("how", NAMES("hwo", "who"), "hwo");
+    assert_near("imgae", NAMES("mage", "image"), "image");
+    assert_near("abcd", NAMES("badc", "dcba"), "nothing"); /* two, and more */
+    assert_near("abcdef", NAMES("badcef"), "badcef");
+}
+
+static void a_hint_ends_a_message(void **state)
+{
+    (void)state;
+    fer_hint hint;
+    assert_string_equal(fer_did_you_mean(NULL, &hint), "");
+    assert_string_equal(fer_did_you_mean("relu", &hint), "; did you mean 'relu'?");
+}
+
 static void case_alone_makes_no_distance(void **state)
 {
     (void)state;
@@ -185,6 +203,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_nearest_name),
+        cmocka_unit_test(changed_places_are_one_edit),
+        cmocka_unit_test(a_hint_ends_a_message),
         cmocka_unit_test(case_alone_makes_no_distance),
         cmocka_unit_test(one_letter_is_near_to_its_other_case_only),
         cmocka_unit_test(places_name_the_line_where_there_are_several),

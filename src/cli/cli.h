@@ -80,7 +80,8 @@ fer_status fer_given_declare(const fer_given_declaration *given, const fer_param
 /* Prints this process's counters on stderr, one on a line. */
 void fer_print_counters(void);
 
-/* On a terminal, shows what compiles when a compiler takes over half a second. */
+/* Shows the compiler's warnings, and on a terminal what compiles when it takes over half a second.
+ */
 void fer_progress_start(void);
 
 #endif

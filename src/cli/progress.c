@@ -1,7 +1,7 @@
-/* One line on a terminal while a compiler takes long, with the seconds so far; gone when it is
- * done.
- */
+/* What the compiler is at: one line on a terminal while it takes long, with the seconds so far, gone
+ * when it is done; and its warnings. */
 #include "cli/cli.h"
+#include "package/library.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -109,8 +109,16 @@ static void observe(void *context, const char *what, bool is_done)
         begin(what);
 }
 
+static void print_warnings(const char *what, const char *said)
+{
+    size_t length = strlen(said);
+    fprintf(stderr, "ferrule: the compiler says of %s:\n%s%s", what, said,
+            length > 0 && said[length - 1] != '\n' ? "\n" : "");
+}
+
 void fer_progress_start(void)
 {
+    fer_set_warning_reader(print_warnings);
     if (!isatty(STDERR_FILENO))
         return;
     pthread_condattr_t attributes;

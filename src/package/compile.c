@@ -4,6 +4,7 @@
 #include "base/process.h"
 #include "base/text.h"
 #include "package/arguments.h"
+#include "types/dtype.h"
 
 #include <errno.h>
 #include <math.h>
@@ -267,6 +268,82 @@ static const char *find_missing_param(const fer_request *request, const char *ou
     return NULL;
 }
 
+static bool is_name_part(char c)
+{
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
+/* `fer_run_kernel__scale`, as kernel.h calls a function of the kernel, is just `scale` to its
+ * author.
+ */
+static void hide_internal_names(char *output)
+{
+    char *to = output;
+    for (const char *from = output; *from != '\0';) {
+        size_t length = 0;
+        while (is_name_part(from[length]))
+            length++;
+        const char *mark = memmem(from, length, "__", 2);
+        if (length > 4 && memcmp(from, "fer_", 4) == 0 && mark != NULL &&
+            mark + 2 < from + length) {
+            length -= (size_t)(mark + 2 - from);
+            from = mark + 2;
+        }
+        length += length == 0;
+        memmove(to, from, length);
+        to += length;
+        from += length;
+    }
+    *to = '\0';
+}
+
+/* Whether the compiler knows no type of this name, in gcc's and in clang's words. */
+static bool misses_type(const char *output, const char *name)
+{
+    static const char *const FORMS[] = {"'%.64s' undeclared", "undeclared identifier '%.64s'",
+                                        "unknown type name '%.64s'"};
+    char form[128];
+    for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++) {
+        snprintf(form, sizeof form, FORMS[i], name);
+        if (strstr(output, form) != NULL)
+            return true;
+    }
+    return false;
+}
+
+/* Where the kernel's line, or its SHAPE's, has a dtype that nothing declares. */
+static const fer_written *find_missing_type(const fer_request *request, const char *output,
+                                            int *out_line)
+{
+    const fer_scan *scan = request->main == NULL ? NULL : &request->main->scan;
+    for (size_t i = 0; scan != NULL && i < scan->num_items; i++) {
+        const fer_found *found = &scan->items[i];
+        if (strcmp(found->name, request->kernel) != 0)
+            continue;
+        *out_line = found->line;
+        for (size_t j = 0; j < found->num_written; j++)
+            if (misses_type(output, found->written[j].dtype))
+                return &found->written[j];
+    }
+    return NULL;
+}
+
+static fer_status fail_missing_type(const fer_request *request, const fer_written *missing,
+                                    int line, fer_error *error)
+{
+    const char *word = missing->dtype;
+    const char *near = fer_dtype_near(word, strlen(word));
+    fer_place where = {.op = request->kernel, .operand = missing->name, .actual = word};
+    if (near != NULL)
+        return fer_fail_at(error, FER_TYPE_ERROR, &where,
+                           "%s: %s:%d: '%s' has the dtype %s, which is none; did you mean '%s'?",
+                           request->kernel, request->main->name, line, missing->name, word, near);
+    return fer_fail_at(error, FER_TYPE_ERROR, &where,
+                       "%s: %s:%d: '%s' has the dtype %s, which nothing declares; write "
+                       "DTYPE_VAR(%s, f32); above, or a dtype in its place",
+                       request->kernel, request->main->name, line, missing->name, word, word);
+}
+
 /* A file as the compiler names it, from the build folder, is where the author has it. */
 static void append_author_path(fer_text *text, const fer_package *package,
                                const fer_workplace *place, const diagnosis *found)
@@ -288,6 +365,32 @@ static void append_author_path(fer_text *text, const fer_package *package,
     fer_text_append_bytes(text, file, length);
 }
 
+/* Whether the folder of a build that fails is to be kept, for its command to be run again. */
+static bool keeps_failed_builds(void)
+{
+    const char *wanted = getenv("FERRULE_KEEP_BUILD");
+    return wanted != NULL && *wanted != '\0' && strcmp(wanted, "0") != 0;
+}
+
+/* As a shell takes it. */
+static void append_command(fer_text *text, const fer_arguments *arguments,
+                           const fer_workplace *place)
+{
+    bool is_kept = keeps_failed_builds();
+    fer_text_append(text, "the command was: ");
+    if (is_kept) {
+        fer_arguments change = {0};
+        fer_arguments_add(&change, "cd");
+        fer_arguments_add(&change, "%s", place->package);
+        fer_arguments_print(&change, text);
+        fer_arguments_clear(&change);
+        fer_text_append(text, " && ");
+    }
+    fer_arguments_print(arguments, text);
+    if (!is_kept)
+        fer_text_append(text, "\n(its folder is gone; FERRULE_KEEP_BUILD=1 keeps it)");
+}
+
 static fer_status fail_compile(const fer_request *request, const fer_workplace *place,
                                const fer_arguments *arguments, const fer_process_result *result,
                                fer_error *error)
@@ -299,6 +402,10 @@ static fer_status fail_compile(const fer_request *request, const fer_workplace *
                            "%s: the kernel uses parameter '%s', which the declaration does not "
                            "have",
                            request->kernel, param);
+    int line;
+    const fer_written *missing = find_missing_type(request, result->output, &line);
+    if (missing != NULL)
+        return fail_missing_type(request, missing, line, error);
     fer_text text = FER_TEXT_INIT;
     fer_append_choices(&text, request);
     fer_text_append(&text, ": ");
@@ -316,8 +423,7 @@ static fer_status fail_compile(const fer_request *request, const fer_workplace *
     fer_text_printf(&text, "\n%s", result->output);
     if (text.length > 0 && text.data[text.length - 1] != '\n')
         fer_text_append_char(&text, '\n');
-    fer_text_append(&text, "the command was: ");
-    fer_arguments_print(arguments, &text);
+    append_command(&text, arguments, place);
     fer_status status = text.has_failed ? fer_fail_memory(error)
                                         : fer_fail_at(error, FER_COMPILE_ERROR, &where, "%s%s",
                                                       request->kernel, fer_text_string(&text));
@@ -336,10 +442,10 @@ static fer_status find_file(const fer_workplace *place, const char *path, bool *
 }
 
 /* Runs the compiler. `product` is the file that it has to write, or NULL: an exit code may say too
- * much, and where another part of the process collects its children it is not known. The output
- * goes to `out_output`, unless that is NULL. */
+ * much, and where another part of the process collects its children it is not known. What it says
+ * when all goes well is added to `said`. */
 static fer_status run_compiler(const fer_request *request, const fer_arguments *arguments,
-                               const fer_workplace *place, const char *product, char **out_output,
+                               const fer_workplace *place, const char *product, fer_text *said,
                                fer_error *error)
 {
     if (arguments->has_failed)
@@ -347,14 +453,14 @@ static fer_status run_compiler(const fer_request *request, const fer_arguments *
     fer_process_result result;
     FER_TRY(fer_process_run((const char *const *)arguments->items, place->package, &result, NULL,
                             error));
+    hide_internal_names(result.output);
     bool is_there = true;
     fer_status status = product == NULL ? FER_OK : find_file(place, product, &is_there, error);
     if (status == FER_OK && (result.exit_code != 0 || !is_there))
         status = fail_compile(request, place, arguments, &result, error);
-    if (status == FER_OK && out_output != NULL)
-        *out_output = result.output;
-    else
-        free(result.output);
+    if (status == FER_OK)
+        fer_text_append(said, result.output);
+    free(result.output);
     return status;
 }
 
@@ -505,7 +611,8 @@ static fer_status read_dependencies(const fer_request *request, const fer_workpl
 
 /* One file: one command. */
 static fer_status build_one(const fer_compiler *compiler, const fer_request *request,
-                            const fer_workplace *place, const char *product, fer_error *error)
+                            const fer_workplace *place, const char *product, fer_text *said,
+                            fer_error *error)
 {
     fer_arguments arguments = {0};
     add_compiler(&arguments, compiler, place);
@@ -513,7 +620,7 @@ static fer_status build_one(const fer_compiler *compiler, const fer_request *req
     add_file(&arguments, request->main->name);
     add_dependency_output(&arguments, place, 0);
     add_link(&arguments, request->package, place, product);
-    fer_status status = run_compiler(request, &arguments, place, product, NULL, error);
+    fer_status status = run_compiler(request, &arguments, place, product, said, error);
     fer_arguments_clear(&arguments);
     return status;
 }
@@ -521,7 +628,8 @@ static fer_status build_one(const fer_compiler *compiler, const fer_request *req
 /* Several: each by itself, since one command writes one list of what it read, and then the link,
  * which gets no flags of the package for its compiles. */
 static fer_status build_several(const fer_compiler *compiler, const fer_request *request,
-                                const fer_workplace *place, const char *product, fer_error *error)
+                                const fer_workplace *place, const char *product, fer_text *said,
+                                fer_error *error)
 {
     const fer_sources *files = &request->package->files;
     fer_arguments link = {0};
@@ -543,12 +651,12 @@ static fer_status build_several(const fer_compiler *compiler, const fer_request 
         fer_arguments_add(&arguments, "%s", object);
         fer_arguments_add(&link, "%s", object);
         add_dependency_output(&arguments, place, index++);
-        status = run_compiler(request, &arguments, place, object, NULL, error);
+        status = run_compiler(request, &arguments, place, object, said, error);
         fer_arguments_clear(&arguments);
     }
     add_link(&link, request->package, place, product);
     if (status == FER_OK)
-        status = run_compiler(request, &link, place, product, NULL, error);
+        status = run_compiler(request, &link, place, product, said, error);
     fer_arguments_clear(&link);
     return status;
 }
@@ -566,8 +674,9 @@ fer_status fer_compile(const fer_store *store, const fer_compiler *compiler,
     char product[128];
     snprintf(product, sizeof product, "%skernel.so", build.place.up);
     bool is_plain = num_files == 1 && fer_flags_is_empty(&request->package->flags);
-    fer_status status = is_plain ? build_one(compiler, request, &build.place, product, error)
-                                 : build_several(compiler, request, &build.place, product, error);
+    fer_status status =
+        is_plain ? build_one(compiler, request, &build.place, product, &build.said, error)
+                 : build_several(compiler, request, &build.place, product, &build.said, error);
     if (status != FER_OK)
         goto done;
     FER_TRY_DONE(fer_path_join(build.place.package, product, &build.output, error));
@@ -576,6 +685,7 @@ fer_status fer_compile(const fer_store *store, const fer_compiler *compiler,
     return FER_OK;
 
 done:
+    build.place.is_kept = keeps_failed_builds();
     fer_build_clear(&build);
     return status;
 }
@@ -587,6 +697,7 @@ void fer_build_clear(fer_build *build)
         free(build->dependencies.paths[i]);
     free(build->dependencies.paths);
     free(build->output);
+    fer_text_free(&build->said);
     *build = (fer_build){0};
 }
 
@@ -604,7 +715,12 @@ fer_status fer_preprocess(const fer_store *store, const fer_compiler *compiler,
     fer_arguments_add(&arguments, "-E");
     fer_arguments_add(&arguments, "-DFER_DESCRIBE=1");
     add_file(&arguments, file);
-    fer_status status = run_compiler(&request, &arguments, &place, NULL, out_text, error);
+    fer_text said = FER_TEXT_INIT;
+    fer_status status = run_compiler(&request, &arguments, &place, NULL, &said, error);
+    place.is_kept = status != FER_OK && keeps_failed_builds();
+    if (status == FER_OK)
+        status = fer_text_take(&said, out_text, error);
+    fer_text_free(&said);
     fer_arguments_clear(&arguments);
     fer_workplace_close(&place);
     return status;

@@ -33,7 +33,8 @@ typedef struct fer_dependencies {
 
 typedef struct fer_build {
     fer_workplace place;
-    char *output; /* the shared object in it */
+    char *output;  /* the shared object in it */
+    fer_text said; /* by the compiler all the same: its warnings */
     fer_dependencies dependencies;
     const fer_outside *outside; /* the package's, as it was when the build began */
     struct timespec began;      /* by the clock of files */

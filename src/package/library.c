@@ -50,6 +50,7 @@ static struct {
     pending *builds;
     fer_compile_observer observer;
     void *observer_context;
+    fer_warning_reader warning_reader;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .build_ended = PTHREAD_COND_INITIALIZER};
 
 static atomic_uint_least64_t num_compiles;
@@ -68,6 +69,13 @@ void fer_set_compile_observer(fer_compile_observer observer, void *context)
     pthread_mutex_lock(&state.lock);
     state.observer = observer;
     state.observer_context = context;
+    pthread_mutex_unlock(&state.lock);
+}
+
+void fer_set_warning_reader(fer_warning_reader reader)
+{
+    pthread_mutex_lock(&state.lock);
+    state.warning_reader = reader;
     pthread_mutex_unlock(&state.lock);
 }
 
@@ -408,6 +416,21 @@ static void tell_observer(const fer_request *request, const char *more, bool is_
     fer_text_free(&what);
 }
 
+static void tell_warnings(const fer_request *request, const char *said)
+{
+    pthread_mutex_lock(&state.lock);
+    fer_warning_reader reader = state.warning_reader;
+    pthread_mutex_unlock(&state.lock);
+    for (const char *line = said; *line != '\0'; line += strcspn(line, "\n"), line += *line == '\n')
+        fer_log(FER_LOG_COMPILE, "%s", line);
+    if (*said == '\0' || reader == NULL)
+        return;
+    fer_text what = FER_TEXT_INIT;
+    append_subject(&what, request);
+    reader(fer_text_string(&what), said);
+    fer_text_free(&what);
+}
+
 static fer_status compile_once(const fer_store *store, const fer_compiler *compiler,
                                const fer_request *request, fer_build *out_build, fer_error *error)
 {
@@ -418,6 +441,8 @@ static fer_status compile_once(const fer_store *store, const fer_compiler *compi
     log_of(FER_LOG_COMPILE, request, " of %s: %s %.1f ms", request->package->path,
            status == FER_OK ? "compiled in" : "failed after", fer_log_clock() - start);
     tell_observer(request, "", true);
+    if (status == FER_OK)
+        tell_warnings(request, fer_text_string(&out_build->said));
     return status;
 }
 

@@ -34,6 +34,11 @@ const char *fer_library_path(const fer_library *library);
 /* The digest of the binary's content, as hex. */
 const char *fer_library_digest(const fer_library *library);
 
+/* Is told what the compiler said of a kernel that it compiled all the same, once, by the thread
+ * that compiled it; NULL: nobody is. The log of `compile` shows it either way. */
+typedef void (*fer_warning_reader)(const char *what, const char *said);
+void fer_set_warning_reader(fer_warning_reader reader);
+
 /* What a kernel's file calls its parameters and dtype variables, against the declaration; values do
  * not matter. TYPE: a parameter is of another kind there, or a dtype variable is none. */
 fer_status fer_package_agrees(const fer_package *package, const char *kernel,

@@ -171,7 +171,7 @@ fer_status fer_workplace_open(const fer_store *store, const fer_package *package
 
 void fer_workplace_close(fer_workplace *place)
 {
-    if (place->folder != NULL)
+    if (place->folder != NULL && !place->is_kept)
         fer_folder_remove(place->folder);
     free(place->folder);
     free(place->package);

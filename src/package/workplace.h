@@ -17,13 +17,14 @@ typedef struct fer_workplace {
     char *package; /* where the compiler runs */
     char up[64];   /* from there back to `folder` */
     bool has_origin;
+    bool is_kept; /* closing leaves the folder, which goes some time after as old builds do */
 } fer_workplace;
 
 /* Writes the package with what `outside`, which was read from it before, adds. */
 fer_status fer_workplace_open(const fer_store *store, const fer_package *package,
                               const fer_outside *outside, fer_workplace *out_place,
                               fer_error *error);
-void fer_workplace_close(fer_workplace *place); /* removes the folder */
+void fer_workplace_close(fer_workplace *place); /* removes the folder, unless it is kept */
 
 /* A digest of the headers that kernels are compiled against. */
 const char *fer_embedded_digest(void);

@@ -1,4 +1,7 @@
 """`ferrule call`, `check --package` and `list`: kernels of a package, files in and out."""
+import os
+import subprocess
+
 from support import CommandTest, dense, main, read_npy, read_png, run, write_npy, write_png
 
 PACKAGE = {
@@ -210,6 +213,53 @@ class Call(CommandTest):
         self.write("package/broken.c", "#include <ferrule/kernel.h>\n"
                    "KERNEL(broken, OUT(f32, 1, y), IN(f32, 1, x))\n{\n    return undeclared;\n}\n")
         self.call_fails("COMPILE", "broken(x: f32[n]) -> f32[n]", words=["broken.c:4", "undeclared"])
+
+    def test_warnings_are_shown_once(self):
+        self.write("package/loud.c", "#include <ferrule/kernel.h>\n"
+                   "KERNEL(loud, OUT(f32, 1, y), IN(f32, 1, x))\n{\n"
+                   "    int cut = 1e300;\n    AT(y, 0) = AT(x, cut != 0);\n    return OK;\n}\n")
+        for log, first in (("", r"ferrule: the compiler says of loud:\n"),
+                           ("compile", r"\[ferrule compile\] loud of .*\n"
+                                       r"(\[ferrule compile\] .*\n)*"
+                                       r"\[ferrule compile\] loud\.c:4:.* warning: .*\n")):
+            cache = str(self.folder / f"cache{log}")
+            environment = {**os.environ, "FERRULE_CACHE_DIR": cache, "FERRULE_LOG": log}
+            once, again = (run("check", "--package", self.package, "loud(x: f32[n]) -> f32[n]",
+                               env=environment) for _ in range(2))
+            self.assertEqual((once.code, again.code, again.err), (0, 0, ""), once.err)
+            self.assertRegex(once.err, "^" + first)
+            self.assertRegex(once.err, r"(?m)^loud\.c:4:\d+: warning: ")
+            self.assertNotIn("fer_", once.err)
+
+    def test_the_command_of_a_failed_compile_works(self):
+        self.write("package/it's broken.c", "#include <ferrule/kernel.h>\n"
+                   "KERNEL(broken, OUT(f32, 1, y), IN(f32, 1, x))\n{\n    return undeclared;\n}\n")
+        arguments = ("check", "--package", self.package, "broken(x: f32[n]) -> f32[n]")
+        environment = {**os.environ, "FERRULE_CACHE_DIR": str(self.folder / "cache")}
+        gone = run(*arguments, env=environment)
+        self.assertIn("FERRULE_KEEP_BUILD=1 keeps it", gone.err.splitlines()[-1])
+        self.assertEqual(os.listdir(self.folder / "cache/build"), [])
+        kept = run(*arguments, env={**environment, "FERRULE_KEEP_BUILD": "1"})
+        self.assertEqual((gone.code, kept.code), (1, 1))
+        last = kept.err.splitlines()[-1]
+        self.assertTrue(last.startswith("the command was: cd "), last)
+        again = subprocess.run(["sh", "-c", last.removeprefix("the command was: ")],
+                               capture_output=True, text=True, check=False,
+                               env={**os.environ, "LC_ALL": "C"})
+        self.assertNotEqual(again.returncode, 0)
+        self.assertIn("it's broken.c:4:", again.stderr)
+        self.assertIn("undeclared", again.stderr)
+
+    def test_a_dtype_that_nothing_declares(self):
+        self.write("package/open.c", "#include <ferrule/kernel.h>\n"
+                   "MAP(open, T, IN(T, x)) { return x; }\n"
+                   "KERNEL(near, OUT(f32, 1, y), IN(f31, 1, x)) { (void)y, (void)x; return OK; }\n")
+        self.call_fails("TYPE", "open(x: f32[n]) -> f32[n]",
+                        words=["open: open.c:2: 'result' has the dtype T, which nothing declares; "
+                               "write DTYPE_VAR(T, f32); above, or a dtype in its place\n"])
+        self.call_fails("TYPE", "near(x: f32[n]) -> f32[n]",
+                        words=["near: open.c:3: 'x' has the dtype f31, which is none; did you mean "
+                               "'f32'?\n"])
 
     def test_check_with_a_package(self):
         text, token = self.succeeds("check", "--package", self.package, "downsample").splitlines()

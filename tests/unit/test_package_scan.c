@@ -141,6 +141,43 @@ static void test_escapes_in_signatures(void **state)
     }
 }
 
+/* A text that macros have a part in is what the preprocessor makes of it, not what stands before.
+ */
+static void test_macros_in_signatures(void **state)
+{
+    (void)state;
+    static const char SOURCE[] = INCLUDE "#define DIMS \"*s\"\n"
+                                         "#define RESULT \"i32[\" DIMS \"]\"\n"
+                                         "SIGNATURE(value, \"(x: i32[\" DIMS \"]) -> \" RESULT);\n"
+                                         "SIGNATURE(other, \"(x: i32[n]) -> i32[n]\"\n"
+                                         "          // and that is all\n"
+                                         ");\n"
+                                         "MAP(value, i32, IN(i32, x)) { return x + 1; }\n"
+                                         "MAP(other, i32, IN(i32, x)) { return x; }\n";
+    for (int i = 0; i < 2; i++) { /* the second time it is remembered */
+        fer_package *package = NULL;
+        ASSERT_OK(&error, fer_package_from_source(SOURCE, &package, &error));
+        assert_string_equal(fer_package_kernel(package, 0).signature, "other(x: i32[n]) -> i32[n]");
+        assert_string_equal(fer_package_kernel(package, 1).signature,
+                            "value(x: i32[*s]) -> i32[*s]");
+        fer_package_release(package);
+    }
+}
+
+/* Words that declare nothing do not swallow a directive behind them. */
+static void test_directives_behind_words(void **state)
+{
+    (void)state;
+    write_file("p/a.c", INCLUDE "enum { FIRST, MAP\n"
+                                "#if 0\n"
+                                "MAP(never, i32, IN(i32, x)) { return x; }\n"
+                                "#endif\n"
+                                "};\n"
+                                "MAP" BODY);
+    assert_kernels("p", "value@a.c:7");
+    assert_int_equal(declared_value("p"), 1);
+}
+
 /* Macros that make kernels may stand in a header of the package or beside it. */
 static void test_kernels_from_macros_of_headers(void **state)
 {
@@ -391,6 +428,8 @@ int main(void)
         TEST(test_words_that_are_no_kernels),
         TEST(test_names_between_comments),
         TEST(test_escapes_in_signatures),
+        TEST(test_macros_in_signatures),
+        TEST(test_directives_behind_words),
         TEST(test_kernels_from_macros_of_headers),
         TEST(test_dtype_variables_that_the_text_hides),
         TEST(test_parameters_of_headers),

@@ -12,7 +12,7 @@ import subprocess
 from support import COMMAND, SOURCE, CommandTest, main, write_png
 
 DOCS = SOURCE / "docs"
-PAGES = {"errors.md", "signatures.md", "tutorial.md"}
+PAGES = {"command.md", "errors.md", "signatures.md", "tutorial.md"}
 KINDS = {"TYPE", "VALUE", "ZERO_DIVISION", "OVERFLOW", "IO", "COMPILE", "RUNTIME", "UNSUPPORTED"}
 BLOCK = re.compile(r"^```.*\n((?:.*\n)*?)```$", re.MULTILINE)
 NAMED_BLOCK = re.compile(r"^`([^`\n]+)`:\n\n```.*\n((?:.*\n)*?)```$", re.MULTILINE)
@@ -73,6 +73,9 @@ class Documents(CommandTest):
 
     def test_errors(self):
         self.assertEqual(self.run_page("errors.md"), KINDS)
+
+    def test_command(self):
+        self.run_page("command.md")
 
     def test_signatures(self):
         self.run_page("signatures.md")

@@ -190,9 +190,35 @@ struct fer_no_view; /* the view of a type that is no dtype: never defined */
     type * : (struct fer_view_##tag##_##rank *)0,                                                  \
              const type * : (struct fer_const_view_##tag##_##rank *)0,
 
+/* With FERRULE_CHECKED every index is held against its axis and every axis against the rank, and
+ * what lies outside is told to who loaded the object, before the access. Without it nothing is
+ * left. */
+#ifdef FERRULE_CHECKED
+/* `axis` is -1 where `index` is itself an axis, and `bound` the rank. */
+typedef void (*fer_outside_function)(const char *file, int line, const char *view, int axis,
+                                     index_t index, index_t bound);
+extern fer_outside_function fer_tell_outside;
+__attribute__((weak, visibility("default"))) fer_outside_function fer_tell_outside;
+FER_INLINE index_t fer_inside(const char *file, int line, const char *view, int axis, index_t index,
+                              index_t bound)
+{
+    if (index >= 0 && index < bound)
+        return index;
+    if (fer_tell_outside == NULL)
+        __builtin_trap();
+    fer_tell_outside(file, line, view, axis, index, bound);
+    return index;
+}
+#define FER_INDEX(x, axis, index) fer_inside(__FILE__, __LINE__, #x, axis, index, (x).extent[axis])
+#define FER_RANK_INDEX(x, axis) fer_inside(__FILE__, __LINE__, #x, -1, axis, (x).rank)
+#else
+#define FER_INDEX(x, axis, index) (index)
+#define FER_RANK_INDEX(x, axis) (axis)
+#endif
+
 /* What a view tells: extents, elements. */
 
-#define DIM(x, axis) ((x).extent[FER_AXIS(x, axis)])
+#define DIM(x, axis) ((x).extent[FER_RANK_INDEX(x, FER_AXIS(x, axis))])
 /* The axis; one that the compiler sees to be none of the view's does not compile. */
 #define FER_AXIS(x, axis)                                                                          \
     (__builtin_constant_p(axis) && ((index_t)(axis) < 0 || (index_t)(axis) >= FER_NUM_AXES(x))     \
@@ -221,15 +247,18 @@ index_t fer_axis_outside_the_view(void)
 #define FER_AT_7(x, ...) FER_ELEMENT(x, 6, FER_FLAT_6(x, __VA_ARGS__))
 #define FER_AT_8(x, ...) FER_ELEMENT(x, 7, FER_FLAT_7(x, __VA_ARGS__))
 #define FER_AT_9(x, ...) FER_ELEMENT(x, 8, FER_FLAT_8(x, __VA_ARGS__))
-#define FER_FLAT_1(x, a) (a)
-#define FER_FLAT_2(x, a, b) (FER_FLAT_1(x, a) * (x).extent[1] + (b))
-#define FER_FLAT_3(x, a, b, c) (FER_FLAT_2(x, a, b) * (x).extent[2] + (c))
-#define FER_FLAT_4(x, a, b, c, d) (FER_FLAT_3(x, a, b, c) * (x).extent[3] + (d))
-#define FER_FLAT_5(x, a, b, c, d, e) (FER_FLAT_4(x, a, b, c, d) * (x).extent[4] + (e))
-#define FER_FLAT_6(x, a, b, c, d, e, f) (FER_FLAT_5(x, a, b, c, d, e) * (x).extent[5] + (f))
-#define FER_FLAT_7(x, a, b, c, d, e, f, g) (FER_FLAT_6(x, a, b, c, d, e, f) * (x).extent[6] + (g))
+#define FER_FLAT_1(x, a) FER_INDEX(x, 0, a)
+#define FER_FLAT_2(x, a, b) (FER_FLAT_1(x, a) * (x).extent[1] + FER_INDEX(x, 1, b))
+#define FER_FLAT_3(x, a, b, c) (FER_FLAT_2(x, a, b) * (x).extent[2] + FER_INDEX(x, 2, c))
+#define FER_FLAT_4(x, a, b, c, d) (FER_FLAT_3(x, a, b, c) * (x).extent[3] + FER_INDEX(x, 3, d))
+#define FER_FLAT_5(x, a, b, c, d, e)                                                               \
+    (FER_FLAT_4(x, a, b, c, d) * (x).extent[4] + FER_INDEX(x, 4, e))
+#define FER_FLAT_6(x, a, b, c, d, e, f)                                                            \
+    (FER_FLAT_5(x, a, b, c, d, e) * (x).extent[5] + FER_INDEX(x, 5, f))
+#define FER_FLAT_7(x, a, b, c, d, e, f, g)                                                         \
+    (FER_FLAT_6(x, a, b, c, d, e, f) * (x).extent[6] + FER_INDEX(x, 6, g))
 #define FER_FLAT_8(x, a, b, c, d, e, f, g, h)                                                      \
-    (FER_FLAT_7(x, a, b, c, d, e, f, g) * (x).extent[7] + (h))
+    (FER_FLAT_7(x, a, b, c, d, e, f, g) * (x).extent[7] + FER_INDEX(x, 7, h))
 
 /* LOAD(x, i, j, ...) is an element as a number to compute with, STORE(y, value, i, j, ...) rounds
  * a number to the element's type. */

@@ -53,6 +53,9 @@ static struct {
     fer_warning_reader warning_reader;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .build_ended = PTHREAD_COND_INITIALIZER};
 
+/* NULL: kernels are not checked. */
+static _Atomic(fer_outside_function) told_of_outside;
+
 static atomic_uint_least64_t num_compiles;
 static atomic_uint_least64_t num_hits;
 static atomic_uint_least64_t num_misses;
@@ -77,6 +80,11 @@ void fer_set_warning_reader(fer_warning_reader reader)
     pthread_mutex_lock(&state.lock);
     state.warning_reader = reader;
     pthread_mutex_unlock(&state.lock);
+}
+
+void fer_check_kernels(fer_outside_function told)
+{
+    atomic_store(&told_of_outside, told);
 }
 
 /* --- Forking ---------------------------------------------------------------------------------- */
@@ -248,8 +256,17 @@ static fer_status load_object(const char *kernel, const char *digest, const char
     return status;
 }
 
-/* Loads a binary that was checked. Called without the lock, since constructors may call anything;
- * two threads that load the same one find the first one's in the table. */
+/* A checked kernel is loaded only while there is somebody to tell. */
+static void set_outside(const fer_object *object)
+{
+    fer_outside_function told = atomic_load(&told_of_outside);
+    void *place = fer_object_symbol(object, "fer_tell_outside");
+    if (place != NULL)
+        memcpy(place, &told, sizeof told);
+}
+
+/* Loads a binary whose content was judged. Called without the lock, since constructors may call
+ * anything; two threads that load the same one find the first one's in the table. */
 static fer_status load(const char *kernel, const char *digest, const char *path,
                        fer_library **out_library, fer_error *error)
 {
@@ -262,6 +279,7 @@ static fer_status load(const char *kernel, const char *digest, const char *path,
     if (status != FER_OK)
         goto done;
     FER_TRY_DONE(find_entries(library, kernel, error));
+    set_outside(library->object);
     pthread_mutex_lock(&state.lock);
     fer_library *loaded = take_loaded(digest);
     if (loaded == NULL) {
@@ -653,6 +671,7 @@ fer_status fer_library_open(const fer_package *package, const char *kernel, cons
         .num_params = num_params,
         .dtypes = dtypes,
         .num_dtypes = num_dtypes,
+        .is_checked = atomic_load(&told_of_outside) != NULL,
     };
     if (package->object != NULL)
         return choose(package, &request, out_library, error);

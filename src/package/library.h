@@ -79,6 +79,17 @@ void fer_watch_forks(void);
 fer_status fer_library_keep(const char *data, size_t size, char out_digest[FER_DIGEST_HEX],
                             char **out_path, fer_error *error);
 
+/* Told by a checked kernel, before the access, of an index outside its axis, or, with axis -1, of
+ * an axis outside its view's rank. `view` is what the author calls it, `file` as fer_kernel_info
+ * has it. */
+typedef void (*fer_outside_function)(const char *file, int line, const char *view, int axis,
+                                     int64_t index, int64_t bound);
+/* From now on kernels are built checked: AT and DIM tell `told` what lies outside, undefined
+ * behaviour is watched for, and there are lines for addresses. NULL: as usual again. A checked
+ * kernel has a key of its own; ops keep what they have loaded. Set it before other threads declare.
+ */
+void fer_check_kernels(fer_outside_function told);
+
 /* The C text of a package in memory; NULL for a folder. Lives as long as the package. */
 const char *fer_package_source(const fer_package *package);
 

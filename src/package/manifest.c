@@ -85,6 +85,9 @@ void fer_manifest_key(const fer_request *request, char out_key[FER_DIGEST_HEX])
     fer_hasher_string(&hasher, FERRULE_KERNEL_SANITIZE);
 #endif
     fer_flags_hash(&request->package->flags, &hasher);
+    const char *const *checked = fer_checked_flags(false);
+    for (size_t i = 0; request->is_checked && checked[i] != NULL; i++)
+        fer_hasher_string(&hasher, checked[i]);
     fer_hasher_string(&hasher, request->kernel);
     hash_choices(&hasher, request);
     fer_hasher_string(&hasher, request->main->name);

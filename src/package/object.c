@@ -242,8 +242,7 @@ static fer_status open_table(fer_object *object, fer_error *error)
     fer_loader_lock();
     object->handle = dlopen(object->path, RTLD_NOW | RTLD_LOCAL);
     const char *reason = object->handle == NULL ? dlerror() : NULL;
-    object->has_openmp =
-        object->handle != NULL && fer_openmp_find(object->handle, &object->openmp);
+    object->has_openmp = object->handle != NULL && fer_openmp_find(object->handle, &object->openmp);
     void *symbol = object->handle == NULL ? NULL : dlsym(object->handle, FER_ABI_TABLE_SYMBOL);
     if (symbol != NULL) { /* one at a time: it may make the table now */
         fer_abi_table_function function;
@@ -282,7 +281,7 @@ fer_status fer_object_load(const char *path, const char *name, const char *diges
     return status;
 }
 
-bool fer_object_exports(const fer_object *object, const char *symbol)
+void *fer_object_symbol(const fer_object *object, const char *symbol)
 {
     fer_loader_lock();
     bool is_there = dlsym(object->handle, symbol) != NULL;

@@ -22,7 +22,8 @@ struct fer_object {
 fer_status fer_object_load(const char *path, const char *name, const char *digest,
                            fer_object **out_object, fer_error *error);
 void fer_object_unload(fer_object *object); /* NULL-safe */
-bool fer_object_exports(const fer_object *object, const char *symbol);
+/* An exported symbol's address; NULL: there is none. */
+void *fer_object_symbol(const fer_object *object, const char *symbol);
 
 /* VALUE: these bytes are no shared object for this machine, or one that is cut short, which the
  * system's loader would crash on. */

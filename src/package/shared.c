@@ -158,7 +158,7 @@ static fer_status check_defaults(const fer_object *object, const fer_request *re
     for (size_t i = 0; i < request->num_params; i++) {
         char symbol[256];
         snprintf(symbol, sizeof symbol, DEFAULT_MARK "%.200s", request->params[i].name);
-        if (fer_object_exports(object, symbol))
+        if (fer_object_symbol(object, symbol) != NULL)
             return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = request->kernel},
                                "%s: %s was compiled with the default of PARAM '%s', and serves no "
                                "declaration of it; open the folder of its C files instead",

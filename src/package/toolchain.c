@@ -39,6 +39,18 @@ const char *const FER_KERNEL_FLAGS[] = {
 
 #define CLANG_OPENMP "-fopenmp=libomp"
 
+#define CHECKED_FLAGS                                                                              \
+    "-O1", "-g", "-fno-omit-frame-pointer", "-fno-strict-aliasing", "-DFERRULE_CHECKED=1",         \
+        "-fsanitize=undefined", "-fsanitize=float-cast-overflow"
+
+const char *const *fer_checked_flags(bool is_clang)
+{
+    static const char *const GCC[] = {CHECKED_FLAGS, "-fsanitize-recover=all", NULL};
+    static const char *const CLANG[] = {CHECKED_FLAGS,
+                                        "-fsanitize-trap=undefined,float-cast-overflow", NULL};
+    return is_clang ? CLANG : GCC;
+}
+
 /* --- The processor ---------------------------------------------------------------------------- */
 
 static char target_cpu[FER_DIGEST_HEX];

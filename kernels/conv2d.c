@@ -39,9 +39,9 @@ KERNEL(conv2d, OUT(T, 4, y), IN(T, 4, x), IN(T, 4, weight))
                 const index_t from = i * stride + p - padding;
                 if (from < 0 || from >= DIM(x, 2))
                     continue;
+                const T *line = DATA(x) + ((b * DIM(x, 1) + c) * DIM(x, 2) + from) * DIM(x, 3);
                 for (index_t q = 0; q < DIM(weight, 3); q++)
-                    add_row(sums, width, &AT(x, b, c, from, 0), DIM(x, 3), q - padding,
-                            LOAD(weight, o, c, p, q));
+                    add_row(sums, width, line, DIM(x, 3), q - padding, LOAD(weight, o, c, p, q));
             }
         for (index_t j = 0; j < width; j++)
             STORE(y, sums[j], b, o, i, j);

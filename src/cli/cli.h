@@ -31,6 +31,7 @@ extern const fer_subcommand fer_command_check;
 extern const fer_subcommand fer_command_list;
 extern const fer_subcommand fer_command_show;
 extern const fer_subcommand fer_command_cache;
+extern const fer_subcommand fer_command_verify;
 
 /* Every subcommand knows --help, and most know nothing else. */
 #define FER_HELP_OPTION                                                                            \

@@ -179,9 +179,9 @@ static fer_status read_signature(fer_op *op, const fer_declaration *declaration,
     return status;
 }
 
-/* The dtypes to compile an op for at its declaration: of each variable the first that it allows. */
-static void choose_dtypes(const fer_signature_spec *spec, fer_dtype *out_dtypes)
+void fer_op_first_dtypes(const fer_op *op, fer_dtype *out_dtypes)
 {
+    const fer_signature_spec *spec = fer_signature_folded(op->signature);
     static const fer_dtype ORDER[] = {FER_F32,  FER_F64,  FER_I32, FER_I64,      FER_U8,
                                       FER_I8,   FER_I16,  FER_U16, FER_U32,      FER_U64,
                                       FER_BOOL, FER_BF16, FER_F16, FER_F8E4M3FN, FER_F8E5M2};
@@ -202,7 +202,7 @@ static fer_status select_representative(const fer_op *op,
     fer_dtype *dtypes = calloc(spec->num_dtype_vars + 1, sizeof *dtypes);
     if (dtypes == NULL)
         return fer_fail_memory(error);
-    choose_dtypes(spec, dtypes);
+    fer_op_first_dtypes(op, dtypes);
     fer_status status = fer_op_select(op, dtypes, out_specialisation, error);
     free(dtypes);
     return status;

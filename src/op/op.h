@@ -39,6 +39,10 @@ struct fer_op {
 /* An op that can be staged but not run: a signature without a kernel. */
 fer_status fer_op_from_signature(const fer_signature *signature, fer_op **out_op, fer_error *error);
 
+/* The dtypes that an op is compiled for at its declaration: of each of the signature's dtype
+ * variables the first that it allows. */
+void fer_op_first_dtypes(const fer_op *op, fer_dtype *out_dtypes);
+
 /* The specialisation for these dtypes of the signature's dtype variables; compiles it if need be.
  */
 fer_status fer_op_select(const fer_op *op, const fer_dtype *var_dtypes,

@@ -22,9 +22,10 @@ class Result:
         self.code, self.out, self.err = process.returncode, process.stdout, process.stderr
 
 
-def run(*arguments, **options):
+def run(*arguments, timeout=120, **options):
     process = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True,
-                             encoding="utf-8", timeout=120, stdin=subprocess.DEVNULL, **options)
+                             encoding="utf-8", timeout=timeout, stdin=subprocess.DEVNULL,
+                             **options)
     return Result(process)
 
 

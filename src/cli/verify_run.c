@@ -1,0 +1,346 @@
+/* Calling a kernel that is not trusted: each case three times, with other memory, other bytes in it
+ * and another number of threads, and what the runs made is compared. */
+#include "cli/verify.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+/* One run of a case. */
+typedef struct run_state {
+    fer_context context; /* first: kernels are given its address */
+    fer_held held;
+    fer_guard_side side;
+    uint8_t filler; /* of results */
+    bool overruns_scratch;
+    int64_t open[FER_MAX_SLOTS]; /* extents that SHAPE stores */
+    int64_t unknown;
+    bool is_unusable; /* no memory, or extents that no result can have */
+    bool has_failed;
+    char message[256];
+} run_state;
+
+/* --- What a kernel may ask of its caller ------------------------------------------------------ */
+
+static run_state *state_of(fer_context *context)
+{
+    return (run_state *)context;
+}
+
+static int fail(fer_context *context, const char *file, int line, const char *format, ...)
+{
+    run_state *run = state_of(context);
+    (void)file;
+    (void)line;
+    if (!run->has_failed) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(run->message, sizeof run->message, format, arguments);
+        va_end(arguments);
+    }
+    run->has_failed = true;
+    return 1;
+}
+
+static void *take_scratch(fer_context *context, uint64_t num_bytes)
+{
+    enum { ALIGNMENT = 64 };
+    run_state *run = state_of(context);
+    fer_guarded *larger = realloc(run->held.scratch, (run->held.num_scratch + 1) * sizeof *larger);
+    if (larger == NULL)
+        return NULL;
+    run->held.scratch = larger;
+    /* Not what an unwritten element holds: it may be copied to one. */
+    const uint8_t filler = run->filler ^ 0x66;
+    if (fer_guarded_open(num_bytes, ALIGNMENT, run->side, filler, &larger[run->held.num_scratch],
+                         NULL) != FER_OK)
+        return NULL;
+    return larger[run->held.num_scratch++].data;
+}
+
+static int64_t *find_extent(fer_context *context, const char *name)
+{
+    run_state *run = state_of(context);
+    const fer_signature *signature = fer_op_signature(fer_watched.a_case->op);
+    for (size_t i = 0; i < fer_signature_num_open(signature); i++)
+        if (strcmp(fer_signature_open_at(signature, i), name) == 0)
+            return &run->open[i];
+    fer_findings_add(fer_watched.findings, fer_watched.a_case, FER_WRONG_EXTENT, NULL, 0,
+                     "EXTENT(%s) names no data-dependent dim of the declaration", name);
+    return &run->unknown;
+}
+
+/* --- Runs ------------------------------------------------------------------------------------- */
+
+static void close_run(run_state *run)
+{
+    for (size_t i = 0; i < run->held.num_tensors; i++) {
+        fer_tensor_release(run->held.tensors[i]);
+        fer_guarded_close(&run->held.memory[i]);
+    }
+    free(run->held.scratch);
+}
+
+static void close_scratch(run_state *run)
+{
+    for (size_t i = 0; i < run->held.num_scratch; i++) {
+        run->overruns_scratch |= !fer_guarded_is_intact(&run->held.scratch[i]);
+        fer_guarded_close(&run->held.scratch[i]);
+    }
+    run->held.num_scratch = 0;
+}
+
+/* A tensor over guarded memory, at a place of the run. */
+static bool open_tensor(run_state *run, size_t place, fer_dtype dtype, size_t rank,
+                        const int64_t *extents)
+{
+    int64_t count = 1;
+    for (size_t i = 0; i < rank; i++)
+        count *= extents[i];
+    const size_t element_bytes = fer_dtype_bytes(dtype);
+    run->held.num_tensors = place + 1;
+    return fer_guarded_open((size_t)count * element_bytes, element_bytes, run->side, run->filler,
+                            &run->held.memory[place], NULL) == FER_OK &&
+           fer_tensor_borrow(dtype, rank, extents, run->held.memory[place].data, false,
+                             (fer_device){0}, NULL, NULL, &run->held.tensors[place],
+                             NULL) == FER_OK;
+}
+
+static bool open_operands(run_state *run, const fer_case *a_case, size_t num_results)
+{
+    const fer_plan *plan = &a_case->choice->specialisation->plan;
+    for (size_t i = 0; i < plan->num_operands; i++) {
+        const size_t place = num_results + i;
+        if (!open_tensor(run, place, a_case->choice->dtypes[i], a_case->shapes[i].rank,
+                         a_case->shapes[i].extents))
+            return false;
+        fer_case_fill(a_case, i, run->held.memory[place].data,
+                      (size_t)fer_tensor_num_elements(run->held.tensors[place]));
+        if (!plan->operands[i].is_inout)
+            fer_guarded_seal(&run->held.memory[place]);
+    }
+    return true;
+}
+
+static void call(run_state *run, fer_kernel_function function, size_t first)
+{
+    const fer_dl_tensor *tensors[FER_ABI_MAX_TENSORS];
+    for (size_t i = first; i < run->held.num_tensors; i++)
+        tensors[i - first] = &run->held.tensors[i]->dl;
+    int code = function(&run->context, tensors);
+    if (code != 0 && !run->has_failed)
+        fail(&run->context, NULL, 0, "the kernel returned %d", code);
+    close_scratch(run);
+}
+
+#define NOT_STORED INT64_MIN
+
+/* Lets SHAPE say how large the results are. */
+static void measure(run_state *run, const fer_case *a_case, fer_bound *bound)
+{
+    const fer_specialisation *specialisation = a_case->choice->specialisation;
+    const fer_plan *plan = &specialisation->plan;
+    const fer_signature *signature = fer_op_signature(a_case->op);
+    for (size_t i = 0; i < plan->num_open; i++)
+        run->open[i] = NOT_STORED;
+    call(run, specialisation->shape, plan->num_results);
+    for (size_t i = 0; i < plan->num_open && !run->has_failed; i++) {
+        const char *name = fer_signature_open_at(signature, i);
+        const fer_abi_entry *shape = fer_library_shape(specialisation->library);
+        if (run->open[i] == NOT_STORED)
+            fer_findings_add(fer_watched.findings, a_case, FER_WRONG_EXTENT, shape->file,
+                             shape->line, "SHAPE does not store EXTENT(%s)", name);
+        else if (run->open[i] < 0)
+            fer_findings_add(fer_watched.findings, a_case, FER_WRONG_EXTENT, shape->file,
+                             shape->line, "SHAPE stores %lld as EXTENT(%s)",
+                             (long long)run->open[i], name);
+        run->is_unusable |= run->open[i] < 0 || run->open[i] > 1 << 24;
+    }
+    run->is_unusable |=
+        !run->has_failed && !run->is_unusable && !fer_plan_results(plan, run->open, bound);
+}
+
+/* Makes the operands, and calls the kernel on them. The run is for the caller to close. */
+static void make_run(run_state *run, const fer_case *a_case, fer_guard_side side, uint8_t filler,
+                     unsigned num_threads)
+{
+    const fer_specialisation *specialisation = a_case->choice->specialisation;
+    const fer_plan *plan = &specialisation->plan;
+    fer_bound bound;
+    fer_error error = FER_ERROR_INIT;
+    *run = (run_state){.context = {.struct_bytes = sizeof run->context,
+                                   .num_threads = num_threads,
+                                   .fail = fail,
+                                   .scratch = take_scratch,
+                                   .extent = find_extent},
+                       .side = side,
+                       .filler = filler};
+    fer_watched.held = &run->held;
+    const fer_specialisation *bound_one;
+    if (!open_operands(run, a_case, plan->num_results)) {
+        run->is_unusable = true;
+        return;
+    }
+    if (fer_op_bind(a_case->op, &run->held.tensors[plan->num_results], plan->num_operands,
+                    &bound_one, &bound, &error) != FER_OK) {
+        fail(&run->context, NULL, 0, "%s", error.message);
+        fer_error_clear(&error);
+        return;
+    }
+    if (plan->num_open > 0)
+        measure(run, a_case, &bound);
+    if (run->has_failed || run->is_unusable)
+        return;
+    const size_t num_tensors = run->held.num_tensors;
+    for (size_t i = 0; i < plan->num_results; i++)
+        run->is_unusable |= !open_tensor(run, i, (fer_dtype)plan->results[i].dtype,
+                                         bound.results[i].rank, bound.results[i].extents);
+    run->held.num_tensors = num_tensors;
+    if (!run->is_unusable)
+        call(run, specialisation->run, 0);
+}
+
+/* --- Cases ------------------------------------------------------------------------------------ */
+
+/* `[1, 0, 2]` of a flat index. */
+static const char *place_text(const fer_tensor *tensor, size_t index, char text[256])
+{
+    const size_t rank = fer_tensor_rank(tensor);
+    const int64_t *extents = fer_tensor_shape(tensor);
+    int64_t places[FER_MAX_RANK];
+    for (size_t i = rank; i > 0; i--) {
+        places[i - 1] = (int64_t)index % extents[i - 1];
+        index /= (size_t)extents[i - 1];
+    }
+    size_t length = (size_t)snprintf(text, 256, "[");
+    for (size_t i = 0; i < rank; i++)
+        length += (size_t)snprintf(text + length, 256 - length, "%s%lld", i == 0 ? "" : ", ",
+                                   (long long)places[i]);
+    snprintf(text + length, 256 - length, "]");
+    return text;
+}
+
+static const char *others_text(size_t count, char text[64])
+{
+    text[0] = '\0';
+    if (count > 1)
+        snprintf(text, 64, " and %zu more", count - 1);
+    return text;
+}
+
+static void compare_tensor(const fer_case *a_case, const run_state *a, const run_state *b, size_t i,
+                           const char *what)
+{
+    const fer_comparison_of_runs found =
+        fer_guarded_compare(&a->held.memory[i], &b->held.memory[i],
+                            fer_dtype_bytes(fer_tensor_dtype(a->held.tensors[i])));
+    const char *name = fer_watched.entry->tensors[i].name;
+    char place[256];
+    char others[64];
+    if (found.num_unwritten > 0)
+        fer_findings_add(fer_watched.findings, a_case, FER_NOT_WRITTEN, NULL, 0,
+                         "element %s of '%s'%s, of %lld",
+                         place_text(a->held.tensors[i], found.first_unwritten, place), name,
+                         others_text(found.num_unwritten, others),
+                         (long long)fer_tensor_num_elements(a->held.tensors[i]));
+    if (found.num_different > 0)
+        fer_findings_add(fer_watched.findings, a_case, FER_DIFFERENT_BITS, NULL, 0,
+                         "%s do not agree on element %s of '%s'%s", what,
+                         place_text(a->held.tensors[i], found.first_different, place), name,
+                         others_text(found.num_different, others));
+}
+
+static void compare(const fer_case *a_case, const run_state *a, const run_state *b,
+                    const char *what)
+{
+    const fer_plan *plan = &a_case->choice->specialisation->plan;
+    if (fer_signature_folded(fer_op_signature(a_case->op))->has_effect || a->is_unusable ||
+        b->is_unusable)
+        return;
+    if (a->has_failed != b->has_failed) {
+        fer_findings_add(fer_watched.findings, a_case, FER_DIFFERENT_BITS, NULL, 0,
+                         "of %s only one fails: %s", what, a->has_failed ? a->message : b->message);
+        return;
+    }
+    for (size_t i = 0; i < plan->num_open; i++)
+        if (a->open[i] != b->open[i]) {
+            fer_findings_add(fer_watched.findings, a_case, FER_DIFFERENT_BITS, NULL, 0,
+                             "%s do not agree on EXTENT(%s)", what,
+                             fer_signature_open_at(fer_op_signature(a_case->op), i));
+            return;
+        }
+    for (size_t i = 0; i < a->held.num_tensors && !a->has_failed; i++)
+        compare_tensor(a_case, a, b, i, what);
+}
+
+/* Writes that no guard caught: into the few bytes between the memory and a guard. */
+static void judge_rest(const fer_case *a_case, const run_state *run)
+{
+    for (size_t i = 0; i < run->held.num_tensors; i++)
+        if (run->held.memory[i].pages != NULL && !fer_guarded_is_intact(&run->held.memory[i]))
+            fer_findings_add(fer_watched.findings, a_case, FER_OUT_OF_BOUNDS, NULL, 0,
+                             "writes beside '%s'", fer_watched.entry->tensors[i].name);
+    if (run->overruns_scratch)
+        fer_findings_add(fer_watched.findings, a_case, FER_OUT_OF_BOUNDS, NULL, 0,
+                         "writes beside a SCRATCH");
+}
+
+static void note_refusal(const run_state *run)
+{
+    fer_findings *findings = fer_watched.findings;
+    if (findings->num_refused++ == 0)
+        snprintf(findings->refusal, sizeof findings->refusal, "%s", run->message);
+}
+
+static void run_case(const fer_case *a_case)
+{
+    run_state runs[3];
+    char threads[64];
+    snprintf(threads, sizeof threads, "1 and %d threads", FER_VERIFY_THREADS);
+    make_run(&runs[0], a_case, FER_GUARD_BEHIND, 0xa5, 1);
+    make_run(&runs[1], a_case, FER_GUARD_BEFORE, 0x5a, 1);
+    make_run(&runs[2], a_case, FER_GUARD_BEHIND, 0x5a, FER_VERIFY_THREADS);
+    compare(a_case, &runs[0], &runs[1], "two runs");
+    compare(a_case, &runs[0], &runs[2], threads);
+    for (int i = 0; i < 3; i++)
+        judge_rest(a_case, &runs[i]);
+    if (runs[0].has_failed)
+        note_refusal(&runs[0]);
+    fer_watched.held = NULL;
+    for (int i = 0; i < 3; i++)
+        close_run(&runs[i]);
+}
+
+static void set_timer(unsigned seconds)
+{
+    const struct itimerval timer = {.it_value = {.tv_sec = (time_t)seconds}};
+    setitimer(ITIMER_REAL, &timer, NULL);
+}
+
+void fer_verify_run(const fer_cases *cases, size_t first, size_t last, unsigned timeout, int output,
+                    fer_findings *findings)
+{
+    fer_watched.findings = findings;
+    fer_watched.output = output;
+    fer_watched.timeout = timeout;
+    dup2(output, STDOUT_FILENO);
+    dup2(output, STDERR_FILENO);
+    fer_watch_signals();
+    for (size_t i = first; i <= last && findings->num_faults < FER_MAX_FAULTS; i++) {
+        const fer_case a_case = fer_cases_at(cases, i);
+        if (a_case.choice->specialisation == NULL)
+            continue;
+        findings->current = i;
+        findings->num_cases++;
+        fer_watched.a_case = &a_case;
+        fer_watched.entry = fer_library_kernel(a_case.choice->specialisation->library);
+        set_timer(timeout);
+        run_case(&a_case);
+        set_timer(0);
+        fer_findings_read_output(findings, &a_case, output);
+    }
+    findings->is_done = true;
+    _exit(0);
+}

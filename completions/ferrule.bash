@@ -23,7 +23,7 @@ _ferrule() {
         return
     fi
     case $command in
-    list)
+    list | verify)
         _ferrule_packages "$word"
         ;;
     run | show)

@@ -38,7 +38,7 @@ _ferrule() {
         return
     fi
     case $command in
-    list)
+    list | verify)
         _ferrule_packages
         ;;
     run | show)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 enum { MAX_SHAPES = 128, MAX_VARIABLES = 64, MAX_TRIES = 4000 };
-enum { LARGE_ODD = 70001, LARGE_EVEN = 65536, MAX_ELEMENTS = 1 << 19, MAX_WORK = 1 << 20 };
+enum { LARGE_ODD = 70001, LARGE_EVEN = 65536, MAX_ELEMENTS = 1 << 19, MAX_WORK = 1 << 18 };
 
 /* What a call's sizes depend on: the symbols, and the dims of each run. */
 typedef struct sizes {

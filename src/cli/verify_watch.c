@@ -170,9 +170,11 @@ static const char *trap_name(const unsigned char *code)
         [24] = "an array of no length",
     };
 #if defined(__x86_64__)
-    if (code == NULL || code[0] != 0x67 || code[1] != 0x0f || code[2] != 0xb9 || code[3] != 0x40)
+    if (code == NULL || code[0] != 0x67 || code[1] != 0x0f || code[2] != 0xb9 ||
+        (code[3] != 0x40 && code[3] != 0x00))
         return NULL;
-    const char *name = code[4] < sizeof NAMES / sizeof *NAMES ? NAMES[code[4]] : NULL;
+    const size_t kind = code[3] == 0x00 ? 0 : code[4]; /* a 0 is left out */
+    const char *name = kind < sizeof NAMES / sizeof *NAMES ? NAMES[kind] : NULL;
     return name == NULL ? "a check of the compiler's" : name;
 #else
     (void)NAMES;

@@ -57,8 +57,10 @@ static void hash_choices(fer_hasher *hasher, const fer_request *request)
     fer_dtype_choice dtypes[64];
     size_t num_params = request->num_params < 64 ? request->num_params : 64;
     size_t num_dtypes = request->num_dtypes < 64 ? request->num_dtypes : 64;
-    memcpy(params, request->params, num_params * sizeof *params);
-    memcpy(dtypes, request->dtypes, num_dtypes * sizeof *dtypes);
+    if (num_params > 0)
+        memcpy(params, request->params, num_params * sizeof *params);
+    if (num_dtypes > 0)
+        memcpy(dtypes, request->dtypes, num_dtypes * sizeof *dtypes);
     qsort(params, num_params, sizeof *params, compare_by_name);
     qsort(dtypes, num_dtypes, sizeof *dtypes, compare_by_name);
     for (size_t i = 0; i < request->num_params; i++)
@@ -85,9 +87,11 @@ void fer_manifest_key(const fer_request *request, char out_key[FER_DIGEST_HEX])
     fer_hasher_string(&hasher, FERRULE_KERNEL_SANITIZE);
 #endif
     fer_flags_hash(&request->package->flags, &hasher);
-    const char *const *checked = fer_checked_flags(false);
-    for (size_t i = 0; request->is_checked && checked[i] != NULL; i++)
-        fer_hasher_string(&hasher, checked[i]);
+    for (int is_clang = 0; request->is_checked && is_clang < 2; is_clang++) {
+        const char *const *flags = fer_checked_flags(is_clang);
+        for (size_t i = 0; flags[i] != NULL; i++)
+            fer_hasher_string(&hasher, flags[i]);
+    }
     fer_hasher_string(&hasher, request->kernel);
     hash_choices(&hasher, request);
     fer_hasher_string(&hasher, request->main->name);

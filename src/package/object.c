@@ -284,9 +284,9 @@ fer_status fer_object_load(const char *path, const char *name, const char *diges
 void *fer_object_symbol(const fer_object *object, const char *symbol)
 {
     fer_loader_lock();
-    bool is_there = dlsym(object->handle, symbol) != NULL;
+    void *found = dlsym(object->handle, symbol);
     fer_loader_unlock();
-    return is_there;
+    return found;
 }
 
 void fer_object_unload(fer_object *object)

@@ -23,6 +23,7 @@ fer_status fer_object_load(const char *path, const char *name, const char *diges
                            fer_object **out_object, fer_error *error);
 void fer_object_unload(fer_object *object); /* NULL-safe */
 /* An exported symbol's address; NULL: there is none. */
+/* The address of what it exports under that name; NULL: nothing. */
 void *fer_object_symbol(const fer_object *object, const char *symbol);
 
 /* VALUE: these bytes are no shared object for this machine, or one that is cut short, which the

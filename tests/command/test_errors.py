@@ -12,7 +12,7 @@ import subprocess
 from support import COMMAND, SOURCE, CommandTest, main, write_png
 
 DOCS = SOURCE / "docs"
-PAGES = {"command.md", "errors.md", "signatures.md", "tutorial.md"}
+PAGES = {"command.md", "errors.md", "signatures.md", "tutorial.md", "verify.md"}
 KINDS = {"TYPE", "VALUE", "ZERO_DIVISION", "OVERFLOW", "IO", "COMPILE", "RUNTIME", "UNSUPPORTED"}
 BLOCK = re.compile(r"^```.*\n((?:.*\n)*?)```$", re.MULTILINE)
 NAMED_BLOCK = re.compile(r"^`([^`\n]+)`:\n\n```.*\n((?:.*\n)*?)```$", re.MULTILINE)
@@ -28,7 +28,7 @@ def examples_of(page):
 
 
 def exit_code(shown):
-    if re.search(r"^ferrule: [A-Z_]+: ", shown, re.MULTILINE):
+    if re.search(r"^ferrule: [A-Z_]+: |^\w+: \d+ faults? in ", shown, re.MULTILINE):
         return 1
     return 2 if "\nusage: ferrule " in shown else 0
 
@@ -79,6 +79,18 @@ class Documents(CommandTest):
 
     def test_signatures(self):
         self.run_page("signatures.md")
+
+    def test_verify(self):
+        """Each block that names a file is written before the commands behind it run."""
+        page = (DOCS / "verify.md").read_text(encoding="utf-8")
+        parts = re.split(r"(?m)^(?=.*`kernels/smooth\.c`:$)", page)
+        self.assertEqual(len(parts), 4)
+        for part in parts[1:]:
+            (kernel,) = [text for text in BLOCK.findall(part) if "KERNEL(smooth" in text]
+            self.write("kernels/smooth.c", kernel)
+            examples = list(examples_of(part))
+            self.assertEqual(len(examples), 1)
+            self.run_example(*examples[0])
 
     def test_tutorial(self):
         page = (DOCS / "tutorial.md").read_text(encoding="utf-8")

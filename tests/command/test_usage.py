@@ -4,7 +4,7 @@ import subprocess
 
 from support import COMMAND, CommandTest, main, run
 
-SUBCOMMANDS = ["run", "call", "infer", "dim", "check", "list"]
+SUBCOMMANDS = ["run", "call", "infer", "dim", "check", "list", "show", "cache", "verify"]
 
 
 class Usage(CommandTest):

@@ -158,8 +158,11 @@ static void measure(run_state *run, const fer_case *a_case, fer_bound *bound)
                              (long long)run->open[i], name);
         run->is_unusable |= run->open[i] < 0 || run->open[i] > 1 << 24;
     }
+    const fer_dl_tensor *tensors[FER_ABI_MAX_TENSORS] = {NULL};
+    for (size_t i = plan->num_results; i < run->held.num_tensors; i++)
+        tensors[i] = &run->held.tensors[i]->dl;
     run->is_unusable |=
-        !run->has_failed && !run->is_unusable && !fer_plan_results(plan, run->open, bound);
+        !run->has_failed && !run->is_unusable && !fer_plan_results(plan, tensors, run->open, bound);
 }
 
 /* Makes the operands, and calls the kernel on them. The run is for the caller to close. */

@@ -19,8 +19,9 @@ fer_watch fer_watched;
 /* --- Findings --------------------------------------------------------------------------------- */
 
 /* Where a new fault goes, or NULL: it is known. What goes on after a report of undefined behaviour
- * may end the process at the same line. A write beside something, whose place nobody saw, is
- * forgotten for an access whose place somebody did. */
+ * may end the process at the same line, and where nobody saw why it ended, what was seen before in
+ * that case is the reason. A write beside something, whose place nobody saw, is forgotten for an
+ * access whose place somebody did. */
 static fer_fault *find_room(fer_findings *findings, const fer_fault *found)
 {
     for (size_t i = 0; i < findings->num_faults; i++) {
@@ -29,6 +30,9 @@ static fer_fault *find_room(fer_findings *findings, const fer_fault *found)
             other->line == found->line && strcmp(other->file, found->file) == 0;
         if (is_same_line && (other->kind == found->kind ||
                              (other->kind == FER_UNDEFINED_BEHAVIOUR && found->kind == FER_CRASH)))
+            return NULL;
+        if (found->kind == FER_CRASH && found->is_vague && other->has_case &&
+            other->case_index == found->case_index)
             return NULL;
         if (other->kind != FER_OUT_OF_BOUNDS || found->kind != FER_OUT_OF_BOUNDS)
             continue;

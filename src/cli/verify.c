@@ -36,7 +36,7 @@ const fer_subcommand fer_command_verify = {
         "fault.\n"
         "KERNEL may be a whole declaration.\n"
         "--quick    only the parameters' own values and one dtype of each variable\n"
-        "--timeout  how long one case may take, 10 seconds without it\n"
+        "--timeout  how many seconds of work one case may take, 10 without it\n"
         "--case     only the case of that number\n"
         "Exit code 1: there are faults.\n",
     .letters = ":hqc:t:",

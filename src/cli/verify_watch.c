@@ -29,7 +29,8 @@ static fer_fault *find_room(fer_findings *findings, const fer_fault *found)
         const bool is_same_line =
             other->line == found->line && strcmp(other->file, found->file) == 0;
         if (is_same_line && (other->kind == found->kind ||
-                             (other->kind == FER_UNDEFINED_BEHAVIOUR && found->kind == FER_CRASH)))
+                             (other->kind == FER_UNDEFINED_BEHAVIOUR &&
+                              (found->kind == FER_CRASH || found->kind == FER_ENDLESS))))
             return NULL;
         if (found->kind == FER_CRASH && found->is_vague && other->has_case &&
             other->case_index == found->case_index)
@@ -240,8 +241,10 @@ static void note_signal(int signal, const siginfo_t *info, const ucontext_t *con
     const char *trap = signal == SIGILL ? trap_name(fault_address(context)) : NULL;
     if (signal == SIGSEGV || signal == SIGBUS)
         note_access(info->si_addr, access_verb(context));
-    else if (signal == SIGALRM)
-        note_death(FER_ENDLESS, "it has not ended after %u s", fer_watched.timeout);
+    else if (signal == SIGPROF || signal == SIGALRM)
+        note_death(FER_ENDLESS, "it has not ended after %u s of %s",
+                   signal == SIGPROF ? fer_watched.timeout : 10 * fer_watched.timeout,
+                   signal == SIGPROF ? "work" : "waiting");
     else if (trap != NULL)
         note_death(FER_UNDEFINED_BEHAVIOUR, "%s", trap);
     else if (signal == SIGFPE)
@@ -277,6 +280,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     has_begun = 1;
     /* The kernel may have died inside of what is called here, holding its lock. */
     struct sigaction by_default = {.sa_handler = SIG_DFL};
+    sigaction(SIGPROF, &(struct sigaction){.sa_handler = SIG_IGN}, NULL);
     sigaction(SIGALRM, &by_default, NULL);
     alarm(5);
     note_place(context);
@@ -287,7 +291,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
 void fer_watch_signals(void)
 {
-    static const int SIGNALS[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT, SIGALRM};
+    static const int SIGNALS[] = {SIGSEGV, SIGBUS,  SIGFPE,  SIGILL,
+                                  SIGTRAP, SIGABRT, SIGPROF, SIGALRM};
     enum { STACK_BYTES = 1 << 17 };
     stack_t stack = {.ss_size = STACK_BYTES};
     stack.ss_sp =

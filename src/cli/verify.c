@@ -104,6 +104,8 @@ static void note_end(const fer_cases *cases, int state, int output, fer_findings
         bool is_found = find_place(fer_library_path(library), findings->address, death);
         fer_findings_add(findings, &a_case, death->kind, is_found ? death->file : NULL, death->line,
                          "%s", death->what);
+    } else if (findings->num_reports > 0) {
+        return; /* a sanitizer of this process's own may end it after its report */
     } else if (WIFSIGNALED(state)) {
         fer_findings_add(findings, &a_case, FER_CRASH, NULL, 0, "signal %d ends the process",
                          WTERMSIG(state));

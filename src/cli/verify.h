@@ -103,6 +103,7 @@ typedef struct fer_findings {
     fer_fault faults[FER_MAX_FAULTS];
     size_t num_faults;
     size_t current;     /* the case at hand */
+    size_t num_reports; /* of the sanitizer in it, known ones too */
     size_t output_read; /* of what the kernel and the sanitizer printed */
     bool is_done;       /* all cases were run to their end */
     bool has_died;      /* of what the kernel did, which is `death`, but for the line */

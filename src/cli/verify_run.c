@@ -339,6 +339,7 @@ void fer_verify_run(const fer_cases *cases, size_t first, size_t last, unsigned 
         if (a_case.choice->specialisation == NULL)
             continue;
         findings->current = i;
+        findings->num_reports = 0;
         findings->num_cases++;
         fer_watched.a_case = &a_case;
         fer_watched.entry = fer_library_kernel(a_case.choice->specialisation->library);

@@ -19,9 +19,8 @@ fer_watch fer_watched;
 /* --- Findings --------------------------------------------------------------------------------- */
 
 /* Where a new fault goes, or NULL: it is known. What goes on after a report of undefined behaviour
- * may end the process at the same line, and where nobody saw why it ended, what was seen before in
- * that case is the reason. A write beside something, whose place nobody saw, is forgotten for an
- * access whose place somebody did. */
+ * may end the process at the same line. A write beside something, whose place nobody saw, is
+ * forgotten for an access whose place somebody did. */
 static fer_fault *find_room(fer_findings *findings, const fer_fault *found)
 {
     for (size_t i = 0; i < findings->num_faults; i++) {
@@ -31,9 +30,6 @@ static fer_fault *find_room(fer_findings *findings, const fer_fault *found)
         if (is_same_line && (other->kind == found->kind ||
                              (other->kind == FER_UNDEFINED_BEHAVIOUR &&
                               (found->kind == FER_CRASH || found->kind == FER_ENDLESS))))
-            return NULL;
-        if (found->kind == FER_CRASH && found->is_vague && other->has_case &&
-            other->case_index == found->case_index)
             return NULL;
         if (other->kind != FER_OUT_OF_BOUNDS || found->kind != FER_OUT_OF_BOUNDS)
             continue;
@@ -84,6 +80,7 @@ static void read_report(fer_findings *findings, const fer_case *a_case, char *li
     const char *file = strncmp(line, "./", 2) == 0 ? line + 2 : line;
     if (strstr(file, "include/ferrule/") != NULL)
         file = NULL;
+    findings->num_reports++;
     fer_findings_add(findings, a_case, FER_UNDEFINED_BEHAVIOUR, file, atoi(colon + 1), "%s",
                      mark + strlen(MARK));
 }

@@ -145,7 +145,7 @@ static void measure(run_state *run, const fer_case *a_case, fer_bound *bound)
     const fer_signature *signature = fer_op_signature(a_case->op);
     for (size_t i = 0; i < plan->num_open; i++)
         run->open[i] = NOT_STORED;
-    call(run, specialisation->shape, plan->num_results);
+    call(run, specialisation->unwatched_shape, plan->num_results);
     for (size_t i = 0; i < plan->num_open && !run->has_failed; i++) {
         const char *name = fer_signature_open_at(signature, i);
         const fer_abi_entry *shape = fer_library_shape(specialisation->library);
@@ -175,6 +175,7 @@ static void make_run(run_state *run, const fer_case *a_case, fer_guard_side side
     fer_error error = FER_ERROR_INIT;
     *run = (run_state){.context = {.struct_bytes = sizeof run->context,
                                    .num_threads = num_threads,
+                                   .runtime = (void *)specialisation,
                                    .fail = fail,
                                    .scratch = take_scratch,
                                    .extent = find_extent},
@@ -202,7 +203,7 @@ static void make_run(run_state *run, const fer_case *a_case, fer_guard_side side
                                          bound.results[i].rank, bound.results[i].extents);
     run->held.num_tensors = num_tensors;
     if (!run->is_unusable)
-        call(run, specialisation->run, 0);
+        call(run, specialisation->unlogged, 0);
 }
 
 /* --- Cases ------------------------------------------------------------------------------------ */

@@ -32,24 +32,6 @@ static void key_of(const fer_package *package, const fer_compiler *compiler,
     fer_hasher_finish_hex(&hasher, out_key);
 }
 
-/* What was found, as the preprocessor would print it, without the rest. */
-static void append_marks(fer_text *text, const fer_scan *scan)
-{
-    static const char *const WORDS[] = {[FER_FOUND_KERNEL] = "kernel",
-                                        [FER_FOUND_SHAPE] = "shape",
-                                        [FER_FOUND_SIGNATURE] = "signature"};
-    for (size_t i = 0; i < scan->num_items; i++) {
-        const fer_found *found = &scan->items[i];
-        fer_text_printf(text, "# %d \"\"\nFER_FOUND %s %s", found->line, WORDS[found->kind],
-                        found->name);
-        if (found->text != NULL) {
-            fer_text_append_char(text, ' ');
-            fer_text_append_quoted(text, found->text, strlen(found->text));
-        }
-        fer_text_append_char(text, '\n');
-    }
-}
-
 static bool is_judged_by_preprocessor(const fer_found *found)
 {
     return found->kind == FER_FOUND_KERNEL || found->kind == FER_FOUND_SHAPE ||
@@ -120,7 +102,7 @@ static fer_status preprocess(const fer_store *store, const fer_compiler *compile
     fer_status status = fer_scan_preprocessed(text, &found, error);
     free(text);
     FER_TRY(status);
-    append_marks(&marks, &found);
+    fer_scan_print(&found, &marks);
     fer_scan_clear(&found);
     FER_TRY(fer_text_take(&marks, out_marks, error));
     fer_store_write(store, KIND, key, *out_marks, strlen(*out_marks));

@@ -255,7 +255,8 @@ fer_status fer_store_prune(const fer_store *store, uint64_t bound, fer_pruning *
         pruning.bytes_kept += list.items[i].size;
     for (size_t i = 0; i < list.count; i++) {
         const fer_stored *file = &list.items[i];
-        bool may_go = file->is_leftover || (pruning.bytes_kept > bound && !file->is_held);
+        bool is_too_much = pruning.bytes_kept > bound || bound == 0; /* then empty files go too */
+        bool may_go = file->is_leftover || (is_too_much && !file->is_held);
         if (!may_go || is_used_since(store, file) || !fer_stored_remove(store, file))
             continue;
         pruning.num_removed++;

@@ -30,7 +30,7 @@ static size_t continuation(const char *p)
 
 static void step(reader *r)
 {
-    r->line += *r->p == '\n';
+    r->line += *r->p == '\n' && r->line < INT_MAX; /* `# 2147483646 "x.c"` */
     r->p++;
 }
 
@@ -554,7 +554,7 @@ static void follow_line_mark(reader *r)
     long line = strtol(r->p + 1, NULL, 10);
     while (*r->p != '\0' && *r->p != '\n')
         r->p++;
-    if (line > 0 && line < INT32_MAX)
+    if (line > 0 && line <= INT_MAX)
         r->line = (int)line - 1; /* the newline counts it up */
 }
 
@@ -608,6 +608,23 @@ fer_status fer_scan_preprocessed(const char *text, fer_scan *out_scan, fer_error
     else
         fer_scan_clear(&scan);
     return status;
+}
+
+void fer_scan_print(const fer_scan *scan, fer_text *text)
+{
+    static const char *const WORDS[] = {[FER_FOUND_KERNEL] = "kernel",
+                                        [FER_FOUND_SHAPE] = "shape",
+                                        [FER_FOUND_SIGNATURE] = "signature"};
+    for (size_t i = 0; i < scan->num_items; i++) {
+        const fer_found *found = &scan->items[i];
+        fer_text_printf(text, "# %d \"\"\nFER_FOUND %s %s", found->line, WORDS[found->kind],
+                        found->name);
+        if (found->text != NULL) {
+            fer_text_append_char(text, ' ');
+            fer_text_append_quoted(text, found->text, strlen(found->text));
+        }
+        fer_text_append_char(text, '\n');
+    }
 }
 
 void fer_scan_clear(fer_scan *scan)

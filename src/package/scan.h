@@ -2,7 +2,7 @@
 #ifndef FERRULE_PACKAGE_SCAN_H
 #define FERRULE_PACKAGE_SCAN_H
 
-#include "base/error.h"
+#include "base/text.h"
 #include <ferrule/abi.h>
 
 typedef enum fer_found_kind {
@@ -53,6 +53,8 @@ fer_status fer_scan_source(const char *text, fer_scan *out_scan, fer_error *erro
 /* Scans what `cc -E -DFER_DESCRIBE=1` printed: the FER_FOUND marks of kernel.h, with the lines of
  * the file that was preprocessed. */
 fer_status fer_scan_preprocessed(const char *text, fer_scan *out_scan, fer_error *error);
+/* Appends the marks that would be read as this, without the rest of what is printed. */
+void fer_scan_print(const fer_scan *scan, fer_text *text);
 void fer_scan_clear(fer_scan *scan);
 
 #endif

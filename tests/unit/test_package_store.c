@@ -80,6 +80,35 @@ static void make_rubbish(const char *path)
     fclose(file);
 }
 
+static void make_half(const char *path)
+{
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    assert_int_equal(truncate(path, about.st_size / 2), 0);
+}
+
+static void change_byte(const char *path, off_t place)
+{
+    int file = open(path, O_RDWR);
+    char byte = 0;
+    assert_int_equal(pread(file, &byte, 1, place), 1);
+    byte ^= 4;
+    assert_int_equal(pwrite(file, &byte, 1, place), 1);
+    close(file);
+}
+
+static void change_first(const char *path)
+{
+    change_byte(path, 0);
+}
+
+static void change_middle(const char *path)
+{
+    struct stat about;
+    assert_int_equal(stat(path, &about), 0);
+    change_byte(path, about.st_size / 2);
+}
+
 static void make_folder(const char *path)
 {
     assert_int_equal(unlink(path), 0);
@@ -98,7 +127,8 @@ static void make_unreadable(const char *path)
 }
 
 static void (*const DAMAGES[])(const char *path) = {
-    make_empty, make_longer, make_rubbish, make_folder, make_link_to_nowhere, make_unreadable};
+    make_empty,  make_longer,          make_half,      make_rubbish, change_first, change_middle,
+    make_folder, make_link_to_nowhere, make_unreadable};
 
 static int declare_77(void)
 {

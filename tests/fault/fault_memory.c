@@ -10,6 +10,7 @@
 #include "testing_package.h"
 
 #include "base/error.h"
+#include "package/store.h"
 #include <dirent.h>
 #include <errno.h>
 #include <ferrule/ferrule.h>
@@ -762,7 +763,9 @@ static fer_status use_build(fer_error *own)
 static void test_a_build(void **state)
 {
     (void)state;
+    const char *path;
     write_package();
+    ASSERT_OK(&error, fer_private_folder(&path, &error)); /* made once for the process */
     refuse_each("use_build", use_build, num_builds == 0 ? 1 : num_builds);
 }
 

@@ -466,10 +466,10 @@ static int fill_small_disk(void)
 static void test_disks_that_are_full(void **state)
 {
     (void)state;
-    static const char *const DISKS[] = {"mode=0700,size=4k",       "mode=0700,size=60k",
-                                        "mode=0700,size=12m",      "mode=0700,nr_inodes=2",
-                                        "mode=0700,nr_inodes=5",   "mode=0700,nr_inodes=9",
-                                        "mode=0700,nr_inodes=4000"};
+    static const char *const DISKS[] = {"mode=0700,size=4k",     "mode=0700,size=60k",
+                                        "mode=0700,size=12m",    "mode=0700,nr_inodes=2",
+                                        "mode=0700,nr_inodes=5", "mode=0700,nr_inodes=9",
+                                        "mode=0700,size=80k",    "mode=0700,size=90k"};
     write_packages();
     make_folder(at("cache"));
     disk = "mode=0700,size=1m";

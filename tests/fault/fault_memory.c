@@ -3,18 +3,14 @@
  *
  *   fault_memory [FAULTS]
  *
- * The linker puts the functions below in place of those that allocate (tests/CMakeLists.txt), so
- * that what the library and this program ask for is counted and refused; under AddressSanitizer
- * too, which then finds what nobody can reach any more. Compiling takes too long to be repeated for
- * each allocation: of a build, one for each 20 of FAULTS fails. */
+ * AddressSanitizer then finds what nobody can reach any more. Compiling takes too long to be
+ * repeated for each allocation: of a build, one for each 20 of FAULTS fails. */
+#include "testing_allocations.h"
 #include "testing_package.h"
 
 #include "base/error.h"
 #include "package/store.h"
-#include <dirent.h>
-#include <errno.h>
 #include <ferrule/ferrule.h>
-#include <sys/mman.h>
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__has_feature)
 #if defined(__SANITIZE_ADDRESS__)
@@ -27,104 +23,7 @@
 #include <sanitizer/lsan_interface.h>
 #endif
 
-/* --- Allocations ------------------------------------------------------------------------------ */
-
-static size_t num_asked;     /* since it began */
-static size_t first_refused; /* counting from 1; 0: none */
-static bool are_all_refused; /* that follow */
-static int64_t num_living;   /* blocks that were not released */
 static size_t num_builds = 5;
-
-static bool is_refused(void)
-{
-    num_asked++;
-    return first_refused > 0 &&
-           (num_asked == first_refused || (are_all_refused && num_asked > first_refused));
-}
-
-static void *note(void *block)
-{
-    num_living += block != NULL;
-    return block;
-}
-
-#define REPLACE(type, name, parameters, arguments)                                                 \
-    type __real_##name parameters;                                                                 \
-    type __wrap_##name parameters;                                                                 \
-    type __wrap_##name parameters                                                                  \
-    {                                                                                              \
-        return is_refused() ? NULL : note(__real_##name arguments);                                \
-    }
-
-REPLACE(void *, malloc, (size_t size), (size))
-REPLACE(void *, calloc, (size_t count, size_t size), (count, size))
-REPLACE(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
-REPLACE(char *, strdup, (const char *text), (text))
-REPLACE(char *, strndup, (const char *text, size_t length), (text, length))
-REPLACE(char *, realpath, (const char *path, char *resolved), (path, resolved))
-
-void __real_free(void *block);
-void __wrap_free(void *block);
-void __wrap_free(void *block)
-{
-    num_living -= block != NULL;
-    __real_free(block);
-}
-
-void *__real_realloc(void *block, size_t size);
-void *__wrap_realloc(void *block, size_t size);
-void *__wrap_realloc(void *block, size_t size)
-{
-    if (is_refused())
-        return NULL;
-    void *larger = __real_realloc(block, size);
-    num_living += block == NULL && larger != NULL;
-    return larger;
-}
-
-void *__real_reallocarray(void *block, size_t count, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size);
-void *__wrap_reallocarray(void *block, size_t count, size_t size)
-{
-    if (is_refused())
-        return NULL;
-    void *larger = __real_reallocarray(block, count, size);
-    num_living += block == NULL && larger != NULL;
-    return larger;
-}
-
-/* Those of the C library that allocate for themselves. */
-char *__real_getcwd(char *path, size_t size);
-char *__wrap_getcwd(char *path, size_t size);
-char *__wrap_getcwd(char *path, size_t size)
-{
-    errno = ENOMEM;
-    return is_refused() ? NULL : note(__real_getcwd(path, size));
-}
-
-DIR *__real_opendir(const char *path);
-DIR *__wrap_opendir(const char *path);
-DIR *__wrap_opendir(const char *path)
-{
-    errno = ENOMEM;
-    return is_refused() ? NULL : __real_opendir(path);
-}
-
-DIR *__real_fdopendir(int file);
-DIR *__wrap_fdopendir(int file);
-DIR *__wrap_fdopendir(int file)
-{
-    errno = ENOMEM;
-    return is_refused() ? NULL : __real_fdopendir(file);
-}
-
-void *__real_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset);
-void *__wrap_mmap(void *address, size_t size, int protection, int flags, int file, off_t offset)
-{
-    errno = ENOMEM;
-    return is_refused() ? MAP_FAILED : __real_mmap(address, size, protection, flags, file, offset);
-}
 
 /* --- One scenario ----------------------------------------------------------------------------- */
 
@@ -356,8 +255,8 @@ static fer_status use_npy(fer_error *own)
     FER_TRY_DONE(fer_npy_write(at("x.npy"), made, own));
     FER_TRY_DONE(fer_npy_read(at("x.npy"), &tensors[0], own));
     FER_TRY_DONE(fer_npy_map(at("x.npy"), &tensors[1], own));
-    FER_TRY_DONE(fer_npy_read(FERRULE_TEST_FUZZ_CORPUS "/npy/fortran", &tensors[2], own));
-    FER_TRY_DONE(fer_npy_map(FERRULE_TEST_FUZZ_CORPUS "/npy/big-endian", &tensors[3], own));
+    FER_TRY_DONE(fer_npy_read(FERRULE_TEST_CORPUS "/npy/fortran", &tensors[2], own));
+    FER_TRY_DONE(fer_npy_map(FERRULE_TEST_CORPUS "/npy/big-endian", &tensors[3], own));
     for (size_t i = 0; i < 2; i++)
         assert_memory_equal(fer_tensor_const_data(tensors[i]), fer_tensor_const_data(made), 36000);
 

@@ -15,10 +15,13 @@
 static size_t num_asked;     /* since it began */
 static size_t first_refused; /* counting from 1; 0: none */
 static bool are_all_refused; /* that follow */
+static bool is_paused;       /* nothing counts as asked for, nothing is refused */
 static int64_t num_living;   /* blocks that were not released */
 
 static bool is_refused(void)
 {
+    if (is_paused)
+        return false;
     num_asked++;
     return first_refused > 0 &&
            (num_asked == first_refused || (are_all_refused && num_asked > first_refused));

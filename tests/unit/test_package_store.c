@@ -140,6 +140,7 @@ static void test_damage_is_repaired(void **state)
 {
     (void)state;
     static const char *const KINDS[] = {"entries", "manifests", "described", "compilers"};
+    use_remembering_compiler("");
     write_file("p/value.c", INCLUDE "#define ADD(name, n) MAP(name, i32, IN(i32, x)) "
                                     "{ return x + n; }\nADD(value, 77)\n");
     assert_in_child(declare_77);
@@ -484,5 +485,5 @@ int main(void)
         TEST(test_files_that_may_not_be_read), TEST(test_caches_that_may_not_be_written),
         TEST(test_processes_that_ask_at_once),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up_remembering, tear_down_remembering);
 }

@@ -74,6 +74,48 @@ static inline void write_program(const char *name, const char *text)
     assert_int_equal(chmod(at(name), 0755), 0);
 }
 
+/* A compiler that remembers what it made of the same files and arguments, for tests that want it
+ * often: it is set up for a group of tests. `words` follow its name in $FERRULE_CC. */
+static char compiler_folder[64];
+
+static inline int set_up_remembering(void **state)
+{
+    (void)state;
+    static const char SCRIPT[] =
+        "#!/bin/sh\n"
+        "for argument; do\n"
+        "    case $before in -o) output=$argument;; -MF) rule=$argument;; esac\n"
+        "    before=$argument\n"
+        "done\n"
+        "[ -n \"$rule\" ] || exec cc \"$@\"\n"
+        "kept=${0%/*}/$( (echo \"$*\"; cat *.c) | cksum | tr ' ' -)\n"
+        "if [ ! -e \"$kept.so\" ]; then\n"
+        "    cc \"$@\" && cp \"$rule\" \"$kept.d\" && cp \"$output\" \"$kept.so\"\n"
+        "    exit\n"
+        "fi\n"
+        "cp \"$kept.so\" \"$output\" && cp \"$kept.d\" \"$rule\"\n";
+    char path[128];
+    snprintf(compiler_folder, sizeof compiler_folder, "/tmp/ferrule-test.XXXXXX");
+    if (mkdtemp(compiler_folder) == NULL)
+        return -1;
+    snprintf(path, sizeof path, "%s/compiler", compiler_folder);
+    return fer_file_write(path, SCRIPT, strlen(SCRIPT), NULL) == FER_OK ? chmod(path, 0755) : -1;
+}
+
+static inline int tear_down_remembering(void **state)
+{
+    (void)state;
+    fer_folder_remove(compiler_folder);
+    return 0;
+}
+
+static inline void use_remembering_compiler(const char *words)
+{
+    char value[256];
+    snprintf(value, sizeof value, "%s/compiler%s", compiler_folder, words);
+    setenv("FERRULE_CC", value, 1);
+}
+
 static inline fer_op *declared(const char *signature, const char *package)
 {
     fer_op *op = NULL;

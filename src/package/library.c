@@ -535,20 +535,29 @@ static fer_status find(const fer_store *store, const char *key, const fer_compil
     return FER_OK;
 }
 
-/* Waits while another process builds this, and says so unless it is over at once: a process that
- * was killed while it started a compiler leaves its turn a moment later. */
+/* A wait that is over at once is not worth a word. A process that was killed while it started a
+ * compiler leaves its turn a moment later. */
+#define QUIET_SECONDS 0.05
+
+static void log_wait(const fer_request *request, double start, const char *for_what)
+{
+    double waited = fer_log_clock() - start;
+    if (waited >= 1e3 * QUIET_SECONDS)
+        log_of(FER_LOG_COMPILE, request, ": waited %.1f ms for another %s", waited, for_what);
+}
+
+/* Waits while another process builds this, and says so. */
 static bool take_turn(const fer_store *store, const char *key, const fer_request *request,
                       fer_turn *out_turn)
 {
-    if (fer_turn_wait(store, key, 0.05, out_turn))
+    double start = fer_log_clock();
+    if (fer_turn_wait(store, key, QUIET_SECONDS, out_turn))
         return true;
     log_of(FER_LOG_COMPILE, request, ": waits for another process that compiles it");
     tell_observer(request, " (by another process)", false);
-    double start = fer_log_clock();
     bool has_turn = fer_turn_wait(store, key, FER_TURN_SECONDS, out_turn);
     tell_observer(request, " (by another process)", true);
-    log_of(FER_LOG_COMPILE, request, ": waited %.1f ms for another process%s",
-           fer_log_clock() - start, has_turn ? "" : ", and no longer");
+    log_wait(request, start, has_turn ? "process" : "process, and no longer");
     return has_turn;
 }
 
@@ -593,8 +602,9 @@ done:
 }
 
 /* One thread at a time for one key; the others wait, and then find what it built. */
-static void begin_build(pending *self)
+static void begin_build(pending *self, const fer_request *request)
 {
+    double start = fer_log_clock();
     pthread_mutex_lock(&state.lock);
     for (pending *other = state.builds; other != NULL;) {
         if (strcmp(other->key, self->key) != 0) {
@@ -607,6 +617,7 @@ static void begin_build(pending *self)
     self->next = state.builds;
     state.builds = self;
     pthread_mutex_unlock(&state.lock);
+    log_wait(request, start, "thread");
 }
 
 static void end_build(pending *self)
@@ -629,7 +640,7 @@ static fer_status open_in_store(const fer_request *request, fer_library **out_li
     pending self;
     FER_TRY(fer_store_open(&store, error));
     fer_manifest_key(request, self.key);
-    begin_build(&self);
+    begin_build(&self, request);
     /* What a package learns of files outside it is a cache to everyone else. */
     fer_status status = find_or_build(&store, self.key, request, (fer_package *)request->package,
                                       out_library, error);

@@ -669,6 +669,7 @@ static void test_a_build(void **state)
 {
     (void)state;
     const char *path;
+    use_remembering_compiler("");
     write_package();
     ASSERT_OK(&error, fer_private_folder(&path, &error)); /* made once for the process */
     refuse_each("use_build", use_build, num_builds == 0 ? 1 : num_builds);
@@ -683,5 +684,5 @@ int main(int argc, char **argv)
         TEST(test_packages_and_ops),          TEST(test_packages_of_others),
         TEST(test_graphs_and_models),         TEST(test_a_build),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up_remembering, tear_down_remembering);
 }

@@ -222,10 +222,11 @@ static bool has_openmp(const fer_op *team)
     return ask_team(team).usual >= 0;
 }
 
-/* What the caller's own regions would have, by the runtime that the kernels brought. */
+/* What the caller's own regions would have, all runtimes that are loaded added up. */
 static int callers_threads(void)
 {
     static const char *const RUNTIMES[] = {"libgomp.so.1", "libomp.so.5"};
+    int total = 0;
     for (size_t i = 0; i < sizeof RUNTIMES / sizeof *RUNTIMES; i++) {
         void *runtime = dlopen(RUNTIMES[i], RTLD_NOW | RTLD_NOLOAD);
         if (runtime == NULL)
@@ -233,12 +234,11 @@ static int callers_threads(void)
         int (*get)(void);
         void *symbol = dlsym(runtime, "omp_get_max_threads");
         memcpy(&get, &symbol, sizeof get);
-        int count = get();
+        total += get();
         dlclose(runtime);
-        return count;
     }
-    fail_msg("no OpenMP runtime is loaded");
-    return 0;
+    assert_true(total > 0);
+    return total;
 }
 
 static void test_a_kernel_has_the_threads_that_are_set(void **state)

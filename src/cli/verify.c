@@ -161,9 +161,12 @@ static const char *const KINDS[] = {
 static void print_fault(const fer_cases *cases, const settings *s, const char *kernel,
                         const char *package_path, const fer_fault *fault)
 {
-    const bool is_absolute = fault->file[0] == '/' || fault->file[0] == '\0';
-    printf("  %s%s%s:%d: %s: %s\n", is_absolute ? "" : package_path, is_absolute ? "" : "/",
-           fault->file, fault->line, KINDS[fault->kind], fault->what);
+    const bool is_absolute = fault->file[0] == '/';
+    if (fault->file[0] == '\0') /* of a kernel that does not say where it is written */
+        printf("  %s: %s\n", KINDS[fault->kind], fault->what);
+    else
+        printf("  %s%s%s:%d: %s: %s\n", is_absolute ? "" : package_path, is_absolute ? "" : "/",
+               fault->file, fault->line, KINDS[fault->kind], fault->what);
     if (!fault->has_case)
         return;
     const fer_case a_case = fer_cases_at(cases, fault->case_index);
@@ -194,6 +197,8 @@ static void print_findings(const fer_cases *cases, const settings *s, const fer_
         printf(", every one refused: %s", findings->refusal);
     else if (findings->num_refused > 0)
         printf(", %zu refused", findings->num_refused);
+    if (fer_cases_count(cases) == 0)
+        printf(": no sizes were found that its declaration allows");
     putchar('\n');
     for (size_t i = 0; i < findings->num_faults; i++)
         print_fault(cases, s, s->kernel != NULL ? s->kernel : kernel->name, package_path,

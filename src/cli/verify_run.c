@@ -2,9 +2,11 @@
  * and another number of threads, and what the runs made is compared. */
 #include "cli/verify.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/time.h>
 #include <unistd.h>
 
@@ -326,6 +328,15 @@ static void set_timers(unsigned seconds)
     setitimer(ITIMER_REAL, &time, NULL);
 }
 
+/* A kernel that prints without end fills no memory, and one that dies leaves no file. */
+static void limit_files(void)
+{
+    enum { MAX_FILE_BYTES = 64 << 20 };
+    signal(SIGXFSZ, SIG_IGN);
+    (void)setrlimit(RLIMIT_FSIZE, &(struct rlimit){MAX_FILE_BYTES, MAX_FILE_BYTES});
+    (void)setrlimit(RLIMIT_CORE, &(struct rlimit){0, 0});
+}
+
 void fer_verify_run(const fer_cases *cases, size_t first, size_t last, unsigned timeout, int output,
                     fer_findings *findings)
 {
@@ -334,6 +345,7 @@ void fer_verify_run(const fer_cases *cases, size_t first, size_t last, unsigned 
     fer_watched.timeout = timeout;
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
+    limit_files();
     fer_watch_signals();
     for (size_t i = first; i <= last && findings->num_faults < FER_MAX_FAULTS; i++) {
         const fer_case a_case = fer_cases_at(cases, i);

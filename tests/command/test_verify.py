@@ -151,6 +151,13 @@ class Usage(CommandTest):
         self.assertRegex(self.succeeds("verify", own), r"^halve: \d+ cases\n$")
         self.assertEqual(self.succeeds("verify", own, "halve", "--case", "3"), "halve: 1 case\n")
 
+    def test_sizes_that_are_not_found(self):
+        self.write("own/kernels.c", '#include <ferrule/kernel.h>\n'
+                   'SIGNATURE(odd, "(x: f32[n]) -> f32[n] where n % 2 == 1, n % 4 == 0");\n'
+                   "MAP(odd, f32, IN(f32, x)) { return x; }\n")
+        self.assertEqual(self.succeeds("verify", self.folder / "own"),
+                         "odd: 0 cases: no sizes were found that its declaration allows\n")
+
     def test_a_declaration_that_disagrees(self):
         self.write("own/kernels.c", '#include <ferrule/kernel.h>\n'
                    'SIGNATURE(halve, "(x: f64[n]) -> f32[n]");\n'

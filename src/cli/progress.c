@@ -1,5 +1,5 @@
-/* What the compiler is at: one line on a terminal while it takes long, with the seconds so far, gone
- * when it is done; and its warnings. */
+/* What the compiler is at: one line on a terminal while it takes long, with the seconds so far,
+ * gone when it is done; and its warnings. */
 #include "cli/cli.h"
 #include "package/library.h"
 

@@ -174,15 +174,15 @@ static const struct {
                {SIGFPE, "SIGFPE"},
                {SIGABRT, "SIGABRT"}};
 
-#define FOR_EACH_SIGNAL(i) for (size_t i = 0; i < sizeof SIGNALS / sizeof *SIGNALS; i++)
+enum { NUM_SIGNALS = sizeof SIGNALS / sizeof *SIGNALS };
+
 #define SAID ": crash: the kernel (inline.c:4) crashed with x: f32[2, 3], number: i64[]\n"
 
 static void test_without_asking_nothing_is_said(void **state)
 {
     (void)state;
     char out[4096];
-    FOR_EACH_SIGNAL(i)
-    {
+    for (size_t i = 0; i < NUM_SIGNALS; i++) {
         int status = in_child(crash_unreported, SIGNALS[i].number, out, sizeof out);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGNALS[i].number);
         assert_string_equal(out, "");
@@ -193,8 +193,7 @@ static void test_the_process_dies_of_the_signal(void **state)
 {
     (void)state;
     char out[4096], expected[256];
-    FOR_EACH_SIGNAL(i)
-    {
+    for (size_t i = 0; i < NUM_SIGNALS; i++) {
         int status = in_child(crash_reported, SIGNALS[i].number, out, sizeof out);
         assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGNALS[i].number);
         snprintf(expected, sizeof expected, "ferrule: %s" SAID, SIGNALS[i].name);
@@ -205,8 +204,7 @@ static void test_the_process_dies_of_the_signal(void **state)
 static void assert_host_sees(void (*body)(int), const char *said)
 {
     char out[4096], expected[512];
-    FOR_EACH_SIGNAL(i)
-    {
+    for (size_t i = 0; i < NUM_SIGNALS; i++) {
         int status = in_child(body, SIGNALS[i].number, out, sizeof out);
         snprintf(expected, sizeof expected, "%s%s%shost saw %02d\n",
                  *said == '\0' ? "" : "ferrule: ", *said == '\0' ? "" : SIGNALS[i].name, said,

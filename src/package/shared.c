@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "base/text.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,12 @@ static fer_dtype dtype_of(const fer_abi_param *param)
     return fer_dtype_from_dlpack(dtype.code, dtype.bits, dtype.lanes);
 }
 
-/* Floats are equal by their bits, as in a token: 0.0 and -0.0 are two values, a NaN is one. */
+/* As in a token: 0.0 and -0.0 are two values, and any two NaNs are one. */
+static bool same_float(double a, double b)
+{
+    return (a == b && signbit(a) == signbit(b)) || (isnan(a) && isnan(b));
+}
+
 static bool same_value(const fer_abi_param *listed, const fer_param *given)
 {
     switch (given->kind) {
@@ -30,9 +36,7 @@ static bool same_value(const fer_abi_param *listed, const fer_param *given)
         return listed->kind == FER_ABI_INT && listed->value.as_int == given->value.as_int;
     case FER_PARAM_FLOAT:
         return listed->kind == FER_ABI_FLOAT &&
-               (memcmp(&listed->value.as_float, &given->value.as_float, sizeof(double)) == 0 ||
-                (listed->value.as_float != listed->value.as_float &&
-                 given->value.as_float != given->value.as_float));
+               same_float(listed->value.as_float, given->value.as_float);
     case FER_PARAM_BOOL:
         return listed->kind == FER_ABI_BOOL && (listed->value.as_int != 0) == given->value.as_bool;
     case FER_PARAM_STR:

@@ -1,10 +1,9 @@
-#include "std.h"
-#include "vector_math.h"
+#include "elementary.h"
 
 SIGNATURE(erf, "<T: any_float>(x: T[*s]) -> T[*s]");
 DTYPE_VAR(T, f32);
 
 MAP(erf, T, IN(T, x))
 {
-    return MATH(T, erf, x);
+    return ERF(x);
 }

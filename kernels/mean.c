@@ -1,9 +1,9 @@
-#include "std.h"
+#include "sum.h"
 
 SIGNATURE(mean, "<T: any_float>(x: T[*s, n]) -> T[*s] where n > 0");
 DTYPE_VAR(T, f32);
 
-#include "sum.h"
+DEFINE_SUM(sum_powers, T)
 
 KERNEL(mean, OUT(T, ANY, y), IN(T, ANY, x))
 {

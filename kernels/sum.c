@@ -1,9 +1,9 @@
-#include "std.h"
+#include "sum.h"
 
 SIGNATURE(sum, "<T: i8|i16|i32|i64|u8|u16|u32|u64|f16|bf16|f32|f64>(x: T[*s, n]) -> T[*s]");
 DTYPE_VAR(T, f32);
 
-#include "sum.h"
+DEFINE_SUM(sum_powers, T)
 
 /* Integers wrap. */
 static uint64_t sum_integers(const T *x, index_t n)

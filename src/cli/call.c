@@ -25,12 +25,10 @@ const fer_subcommand fer_command_call = {
     .help =
         "\nDECLARATION may be the name of a kernel that the package declares; `std` is a package.\n"
         "INPUT is a .npy or .png file, or a number for an operand of rank 0. A picture is read as\n"
-        "f32 in 0..1 where the operand is f32, else as u8. Each -o writes the result of that "
-        "name,\n"
-        "or the next one, as .npy or .png; inout operands come after the results. What has no -o\n"
-        "is printed. --stats says on stderr how much was compiled, found in the cache and "
-        "allocated\n"
-        "for larger tensors.\n",
+        "f32 in 0..1 where the operand is f32, as u16 where it is that or may be and the file has\n"
+        "16 bits, else as u8. Each -o writes the result of that name, or the next one, as .npy or\n"
+        ".png; inout operands come after the results. What has no -o is printed. --stats says on\n"
+        "stderr how much was compiled, found in the cache and allocated for larger tensors.\n",
     .letters = ":hp:P:o:s",
     .options = OPTIONS,
     .run = run,
@@ -118,17 +116,22 @@ static uint32_t allowed_dtypes(const fer_signature_spec *spec, const fer_templat
     return 0;
 }
 
-/* u8 as a picture's file has it, where the operand takes that or anything; else f32. */
+/* As the picture's file has it, u8 or u16, where the operand takes these or anything; else what it
+ * takes of them and f32. */
 static fer_dtype picture_dtype(const fer_signature_spec *spec, const char *operand)
 {
-    for (size_t i = 0; i < spec->num_operands; i++) {
-        if (strcmp(spec->operands[i].name, operand) != 0)
-            continue;
-        uint32_t allowed = allowed_dtypes(spec, &spec->operands[i].type);
-        bool takes_bytes = allowed == 0 || (allowed & FER_DTYPE_BIT(FER_U8)) != 0;
-        return !takes_bytes && (allowed & FER_DTYPE_BIT(FER_F32)) != 0 ? FER_F32 : FER_U8;
-    }
-    return FER_U8;
+    static const fer_dtype CHOICES[] = {FER_U8, FER_U16, FER_F32};
+    const uint32_t own = FER_DTYPE_BIT(FER_U8) | FER_DTYPE_BIT(FER_U16);
+    uint32_t allowed = 0;
+    for (size_t i = 0; i < spec->num_operands; i++)
+        if (strcmp(spec->operands[i].name, operand) == 0)
+            allowed = allowed_dtypes(spec, &spec->operands[i].type);
+    if (allowed == 0 || (allowed & own) == own)
+        return FER_DTYPE_INVALID;
+    for (size_t i = 0; i < sizeof CHOICES / sizeof *CHOICES; i++)
+        if ((allowed & FER_DTYPE_BIT(CHOICES[i])) != 0)
+            return CHOICES[i];
+    return FER_DTYPE_INVALID;
 }
 
 static fer_status read_inputs(const arguments *arguments, work *work, fer_error *error)

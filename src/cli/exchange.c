@@ -59,7 +59,7 @@ void fer_inputs_clear(fer_given_input *inputs, size_t num_inputs)
 
 fer_dtype fer_picture_dtype(fer_dtype dtype)
 {
-    return dtype == FER_F32 ? FER_F32 : FER_U8;
+    return dtype == FER_F32 || dtype == FER_U16 ? dtype : FER_U8;
 }
 
 fer_given_output fer_output_split(char *text)

@@ -12,13 +12,13 @@ typedef struct fer_given_input {
     fer_number number;
 } fer_given_input;
 
-/* Reads one. A picture becomes a tensor of `picture_dtype`, FER_U8 or FER_F32. VALUE: neither a
+/* Reads one. A picture is read as fer_picture_decode does `picture_dtype`. VALUE: neither a
  * file that can be read nor a number. OVERFLOW: an integer outside 64 bits, a float outside f64. */
 fer_status fer_input_read(const char *name, const char *text, fer_dtype picture_dtype,
                           fer_given_input *out_input, fer_error *error);
 void fer_inputs_clear(fer_given_input *inputs, size_t num_inputs);
 
-/* How an operand of this dtype reads a picture. */
+/* What a picture is read as for an operand of this dtype. */
 fer_dtype fer_picture_dtype(fer_dtype dtype);
 
 /* One -o [NAME=]PATH. */

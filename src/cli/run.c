@@ -23,13 +23,12 @@ const fer_subcommand fer_command_run = {
     .summary = "run a program's graph",
     .help =
         "\nINPUT is a .npy or .png file, or a number for an input of rank 0. A picture is read as\n"
-        "f32 in 0..1 where the input is f32, else as u8. Each -o writes the output of that name,\n"
-        "or the next one, as .npy or .png; an output without -o is printed. --graph is needed\n"
-        "where the program has several. --report says on stderr what compiled, which shapes went "
-        "in\n"
-        "and came out, and how long it took; --stats how much was compiled, found in the cache "
-        "and\n"
-        "allocated for larger tensors.\n",
+        "f32 in 0..1 where the input is f32, as u16 where it is u16, else as u8. Each -o writes "
+        "the\n"
+        "output of that name, or the next one, as .npy or .png; an output without -o is printed.\n"
+        "--graph is needed where the program has several. --report says on stderr what compiled,\n"
+        "which shapes went in and came out, and how long it took; --stats how much was compiled,\n"
+        "found in the cache and allocated for larger tensors.\n",
     .letters = ":hg:o:rs",
     .options = OPTIONS,
     .run = run,

@@ -194,6 +194,77 @@ static void test_sixteen_bits_round_to_eight(void **state)
                   (uint8_t[]){1, 2, 3, 255});
 }
 
+/* Read as `dtype`, which FER_DTYPE_INVALID leaves to the file: u16 elements. */
+static void check_deep(void **state, png_layout layout, const void *rows, size_t size,
+                       fer_dtype dtype, int64_t channels, const uint16_t *expected)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_tensor *tensor = NULL;
+    png_bytes file = make_png(layout, rows, size);
+    ASSERT_OK(&error, fer_picture_read(write_png(state, &file), dtype, &tensor, &error));
+    assert_int_equal(fer_tensor_dtype(tensor), FER_U16);
+    assert_int_equal(fer_tensor_shape(tensor)[2], channels);
+    assert_memory_equal(fer_tensor_data(tensor), expected, fer_tensor_num_bytes(tensor));
+    fer_tensor_release(tensor);
+}
+
+static void test_sixteen_bits(void **state)
+{
+    static const uint8_t grey[] = {0, 0, 0, 0, 1, 1, 0, 0xff, 0xff};
+    check_deep(state, plain(4, 1, 16, GREY), grey, sizeof grey, FER_DTYPE_INVALID, 1,
+               (uint16_t[]){0, 1, 256, 65535});
+    check_deep(state, plain(1, 2, 16, RGB),
+               (uint8_t[]){0, 1, 2, 3, 4, 5, 6, 0, 7, 8, 9, 10, 11, 12}, 14, FER_U16, 3,
+               (uint16_t[]){0x102, 0x304, 0x506, 0x708, 0x90a, 0xb0c});
+    check_deep(state, plain(1, 1, 16, GREY_ALPHA), (uint8_t[]){0, 1, 2, 3, 4}, 5, FER_U16, 2,
+               (uint16_t[]){0x102, 0x304});
+    check_deep(state, with_chunk(plain(2, 1, 16, GREY), "tRNS", "\1\2", 2),
+               (uint8_t[]){0, 1, 2, 1, 3}, 5, FER_DTYPE_INVALID, 2,
+               (uint16_t[]){0x102, 0, 0x103, 65535});
+    png_layout interlaced = plain(2, 1, 16, GREY);
+    interlaced.interlace = 1;
+    check_deep(state, interlaced, (uint8_t[]){0, 1, 2, 0, 3, 4}, 6, FER_U16, 1,
+               (uint16_t[]){0x102, 0x304});
+    /* The file's own are 8 bits, but 16 are asked for. */
+    check_deep(state, plain(3, 1, 8, GREY), (uint8_t[]){0, 0, 1, 255}, 4, FER_U16, 1,
+               (uint16_t[]){0, 257, 65535});
+    check_deep(state, plain(2, 1, 1, GREY), (uint8_t[]){0, 0x40}, 2, FER_U16, 1,
+               (uint16_t[]){0, 65535});
+
+    fer_error error = FER_ERROR_INIT;
+    fer_tensor *tensor = NULL;
+    png_bytes file = make_png(plain(4, 1, 16, GREY), grey, sizeof grey);
+    ASSERT_OK(&error, fer_picture_read(write_png(state, &file), FER_F32, &tensor, &error));
+    const float *floats = fer_tensor_const_data(tensor);
+    assert_true(floats[1] == 1.0f / 65535 && floats[2] == 256.0f / 65535 && floats[3] == 1.0f);
+    fer_tensor_release(tensor);
+    ASSERT_OK(&error, fer_picture_read(path_in(state, "in.png"), FER_U8, &tensor, &error));
+    assert_memory_equal(fer_tensor_data(tensor), ((uint8_t[]){0, 0, 1, 255}), 4);
+    fer_tensor_release(tensor);
+}
+
+static void test_deep_samples_come_back(void **state)
+{
+    fer_error error = FER_ERROR_INIT;
+    uint16_t samples[5 * 7 * 4];
+    for (size_t i = 0; i < sizeof samples / sizeof *samples; i++)
+        samples[i] = (uint16_t)(i * 4099);
+    for (int64_t channels = 1; channels <= 4; channels++) {
+        fer_tensor *tensor = NULL;
+        fer_tensor *again = NULL;
+        int64_t shape[] = {5, 7, channels};
+        const char *path = path_in(state, "out.png");
+        ASSERT_OK(&error, fer_tensor_copy_from(FER_U16, 3, shape, samples, HOST, &tensor, &error));
+        ASSERT_OK(&error, fer_picture_write(path, tensor, &error));
+        ASSERT_OK(&error, fer_picture_read(path, FER_DTYPE_INVALID, &again, &error));
+        assert_int_equal(fer_tensor_dtype(again), FER_U16);
+        assert_memory_equal(fer_tensor_shape(again), shape, sizeof shape);
+        assert_memory_equal(fer_tensor_data(again), samples, fer_tensor_num_bytes(tensor));
+        fer_tensor_release(again);
+        fer_tensor_release(tensor);
+    }
+}
+
 static void test_few_bits_are_spread(void **state)
 {
     check_samples(state, plain(8, 1, 1, GREY), (uint8_t[]){0, 0xa5}, 2, 1,
@@ -248,8 +319,8 @@ static void test_floats_are_samples_over_255(void **state)
     fer_tensor_release(again);
     fer_tensor_release(tensor);
     ASSERT_FAILS(&error, FER_TYPE_ERROR,
-                 fer_picture_read(path_in(state, "out.png"), FER_F64, &tensor, &error), "u8 or f32",
-                 "out.png");
+                 fer_picture_read(path_in(state, "out.png"), FER_F64, &tensor, &error),
+                 "u16 or f32", "out.png");
     assert_null(tensor);
 }
 
@@ -304,6 +375,7 @@ static void check_not_written(void **state, fer_dtype dtype, size_t rank, const 
 
 static void test_what_is_no_picture_is_not_written(void **state)
 {
+    check_not_written(state, FER_I16, 3, (int64_t[]){1, 1, 1}, FER_TYPE_ERROR, "not i16");
     check_not_written(state, FER_F64, 3, (int64_t[]){1, 1, 1}, FER_TYPE_ERROR, "not f64");
     check_not_written(state, FER_BOOL, 3, (int64_t[]){1, 1, 1}, FER_TYPE_ERROR, "not bool");
     check_not_written(state, FER_U8, 2, (int64_t[]){4, 4}, FER_VALUE_ERROR, "not rank 2");
@@ -390,6 +462,42 @@ static void test_claimed_sizes_are_bounded(void **state)
     assert_null(tensor);
 }
 
+static void check_refused(void **state, png_bytes file, const char *words)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_tensor *tensor = NULL;
+    ASSERT_FAILS(&error, FER_IO_ERROR,
+                 fer_picture_read(write_png(state, &file), FER_DTYPE_INVALID, &tensor, &error),
+                 "in.png", "cannot be read", words);
+    assert_null(tensor);
+}
+
+static void test_hostile_files(void **state)
+{
+    static const uint8_t palette[] = {1, 2, 3};
+    /* A gigabyte is claimed and never allocated: so few bytes cannot hold it. */
+    check_refused(state, make_png(plain(16384, 16384, 16, RGBA), "\0\1", 2), "cut short");
+    check_refused(state, make_png(plain(0, 1, 8, GREY), "\0", 1), "width");
+    check_refused(state, make_png(plain(1, 0, 8, GREY), "\0", 1), "height");
+    check_refused(state, make_png(plain(1, 0x80000000, 8, GREY), "\0", 1), "out of range");
+    check_refused(state, make_png(plain(1, 1, 3, GREY), "\0\0", 2), "IHDR");
+    check_refused(state, make_png(plain(1, 1, 16, PALETTE), "\0\0", 2), "color type");
+    check_refused(state, make_png(plain(1, 1, 8, 5), "\0\0", 2), "IHDR");
+    check_refused(state, make_png(plain(1, 1, 8, PALETTE), "\0\0", 2), "PLTE");
+    check_refused(state,
+                  make_png(with_chunk(plain(1, 1, 8, PALETTE), "PLTE", palette, 2), "\0\0", 2),
+                  "PLTE");
+    check_refused(state, make_png(with_chunk(plain(1, 1, 8, GREY), "ABCD", "", 0), "\0\0", 2),
+                  "ABCD");
+    check_refused(state, make_png(with_chunk(plain(1, 1, 8, GREY), "IEND", "", 0), "\0\0", 2),
+                  "IEND");
+    check_refused(state, make_png(with_chunk(plain(1, 1, 8, GREY), "A\1CD", "", 0), "\0\0", 2), "");
+    check_refused(state, make_png(plain(1, 1, 8, GREY), "\7\0", 2), "filter");
+    png_layout unknown = plain(1, 1, 8, GREY);
+    unknown.interlace = 9;
+    check_refused(state, make_png(unknown, "\0\0", 2), "IHDR");
+}
+
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
 
 int main(void)
@@ -398,6 +506,9 @@ int main(void)
         IN_FOLDER(test_eight_bit_samples_are_the_files),
         IN_FOLDER(test_gamma_changes_nothing),
         IN_FOLDER(test_sixteen_bits_round_to_eight),
+        IN_FOLDER(test_sixteen_bits),
+        IN_FOLDER(test_deep_samples_come_back),
+        IN_FOLDER(test_hostile_files),
         IN_FOLDER(test_few_bits_are_spread),
         IN_FOLDER(test_palettes_are_expanded),
         IN_FOLDER(test_interlaced),

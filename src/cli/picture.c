@@ -15,7 +15,6 @@
 #include <string.h>
 
 #define SIGNATURE_BYTES 8
-#define MEBIBYTE ((size_t)1 << 20)
 #define IS_LITTLE_ENDIAN (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__) /* PNG is not */
 
 /* What libpng said, kept until its caller can report it. */
@@ -137,8 +136,8 @@ static bool decode(decoding *decoder)
         return false;
     png_set_read_fn(decoder->png, decoder, take_bytes);
     png_set_user_limits(decoder->png, FER_PICTURE_MAX_SIDE, FER_PICTURE_MAX_SIDE);
-    /* libpng would allocate what a chunk claims. Texts and profiles in it may unpack to more. */
-    png_set_chunk_malloc_max(decoder->png, decoder->size > MEBIBYTE ? decoder->size : MEBIBYTE);
+    /* What has no part in the samples is skipped, unread: texts and profiles claim any size. */
+    png_set_keep_unknown_chunks(decoder->png, PNG_HANDLE_CHUNK_NEVER, NULL, -1);
     decoder->status = decode_pixels(decoder);
     return decoder->status == FER_OK;
 }

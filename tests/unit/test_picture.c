@@ -493,6 +493,10 @@ static void test_hostile_files(void **state)
                   "IEND");
     check_refused(state, make_png(with_chunk(plain(1, 1, 8, GREY), "A\1CD", "", 0), "\0\0", 2), "");
     check_refused(state, make_png(plain(1, 1, 8, GREY), "\7\0", 2), "filter");
+    /* A text of a gigabyte: its length stands after the signature and IHDR. */
+    png_bytes long_text = make_png(with_chunk(plain(1, 1, 8, GREY), "tEXt", "a\0b", 3), "\0\0", 2);
+    long_text.data[33] = 0x40;
+    check_refused(state, long_text, "cut short");
     png_layout unknown = plain(1, 1, 8, GREY);
     unknown.interlace = 9;
     check_refused(state, make_png(unknown, "\0\0", 2), "IHDR");

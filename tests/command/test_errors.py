@@ -12,7 +12,7 @@ import subprocess
 from support import COMMAND, SOURCE, CommandTest, main, write_png
 
 DOCS = SOURCE / "docs"
-PAGES = {"command.md", "errors.md", "signatures.md", "tutorial.md", "verify.md"}
+PAGES = {"command.md", "errors.md", "signatures.md", "standard.md", "tutorial.md", "verify.md"}
 KINDS = {"TYPE", "VALUE", "ZERO_DIVISION", "OVERFLOW", "IO", "COMPILE", "RUNTIME", "UNSUPPORTED"}
 BLOCK = re.compile(r"^```.*\n((?:.*\n)*?)```$", re.MULTILINE)
 NAMED_BLOCK = re.compile(r"^`([^`\n]+)`:\n\n```.*\n((?:.*\n)*?)```$", re.MULTILINE)
@@ -79,6 +79,9 @@ class Documents(CommandTest):
 
     def test_signatures(self):
         self.run_page("signatures.md")
+
+    def test_standard(self):
+        self.run_page("standard.md")
 
     def test_verify(self):
         """Each block that names a file is written before the commands behind it run."""

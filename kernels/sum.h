@@ -4,7 +4,7 @@
 
 #include "std.h"
 
-enum { LANES = 8, UNSPLIT = 4096 };
+enum { LANES = 8, UNSPLIT = 256 };
 
 /* Defines double name(x, n, centre, power): the sum of (x - centre)^power over n elements, power
  * being 1 or 2. Halves are summed apart, the pieces that are left in lanes, and all is joined in

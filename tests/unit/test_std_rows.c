@@ -214,6 +214,80 @@ static void test_softmax(void **state)
     fer_op_release(op);
 }
 
+/* What has no limit is NaN, all over the row, in every lane and in the tail. */
+static void test_softmax_special_values(void **state)
+{
+    (void)state;
+    enum { LENGTH = 21 };
+    static const struct {
+        double most, one, expected_most, expected_one;
+    } CASES[] = {
+        {1, NAN, NAN, NAN},
+        {1, INFINITY, NAN, NAN},
+        {-INFINITY, -INFINITY, NAN, NAN},
+        {-INFINITY, 3, 0, 1},
+        {0, -INFINITY, 1.0 / (LENGTH - 1), 0},
+        {-3e38, 3e38, 0, 1},
+    };
+    fer_op *op = standard("softmax");
+    for (size_t i = 0; i < COUNT(CASES); i++)
+        for (int64_t place = 0; place < LENGTH; place++) {
+            fer_tensor *x = empty_tensor(FER_F32, 1, (int64_t[]){LENGTH});
+            for (int64_t k = 0; k < LENGTH; k++)
+                write_element(x, k, (wide){.f = k == place ? CASES[i].one : CASES[i].most});
+            fer_tensor *y = call(op, x, NULL);
+            for (int64_t k = 0; k < LENGTH; k++)
+                assert_near(FER_F32, read_element(y, k).f,
+                            k == place ? CASES[i].expected_one : CASES[i].expected_most, 0);
+            release_3(x, y, NULL);
+        }
+    fer_op_release(op);
+}
+
+/* Long enough to be summed in pieces; a chain in f64 would be off by thousands of units. */
+static void test_long_sums(void **state)
+{
+    (void)state;
+    fer_op *op = standard("sum");
+    for (int d = 0; d < 2; d++) {
+        const fer_dtype dtype = d == 0 ? FER_F32 : FER_F64;
+        const int64_t count = 200003;
+        fer_tensor *x = empty_tensor(dtype, 1, &count);
+        for (int64_t i = 0; i < count; i++)
+            write_element(x, i, (wide){.f = 0.1});
+        const double element = read_element(x, 0).f;
+        fer_tensor *y = call(op, x, NULL);
+        const double exact = (double)((long double)element * count);
+        const double unit = dtype == FER_F32 ? 0x1p-24 : 0x1p-52;
+        assert_true(fabs(read_element(y, 0).f - exact) <= exact * unit * 4);
+        release_3(x, y, NULL);
+    }
+    fer_op_release(op);
+}
+
+/* Far from 0 mean(x^2) - mean(x)^2 would have no digit left. */
+static void test_layernorm_far_from_0(void **state)
+{
+    (void)state;
+    const int64_t n = 100;
+    fer_op *op = standard("layernorm");
+    fer_tensor *x = empty_tensor(FER_F32, 1, &n);
+    fer_tensor *weight = empty_tensor(FER_F32, 1, &n);
+    fer_tensor *bias = empty_tensor(FER_F32, 1, &n);
+    for (int64_t i = 0; i < n; i++) {
+        write_element(x, i, (wide){.f = 1e7 + (double)(i % 2)});
+        write_element(weight, i, (wide){.f = 1});
+        write_element(bias, i, (wide){.f = 0});
+    }
+    fer_tensor *y = call_3(op, x, weight, bias);
+    for (int64_t i = 0; i < n; i++)
+        assert_near(FER_F32, read_element(y, i).f, (i % 2 == 0 ? -0.5 : 0.5) / sqrt(0.25 + 1e-5),
+                    0);
+    release_3(x, weight, bias);
+    fer_tensor_release(y);
+    fer_op_release(op);
+}
+
 static void test_norms(void **state)
 {
     (void)state;
@@ -361,7 +435,10 @@ int main(void)
         cmocka_unit_test(test_amax_and_argmax),
         cmocka_unit_test(test_empty_rows),
         cmocka_unit_test(test_softmax),
+        cmocka_unit_test(test_softmax_special_values),
+        cmocka_unit_test(test_long_sums),
         cmocka_unit_test(test_norms),
+        cmocka_unit_test(test_layernorm_far_from_0),
         cmocka_unit_test(test_epsilon),
         cmocka_unit_test(test_cumsum),
         cmocka_unit_test(test_topk),

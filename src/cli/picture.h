@@ -22,7 +22,8 @@ fer_status fer_picture_read(const char *path, fer_dtype dtype, fer_tensor **out_
 
 /* The file for u8, u16 (16 bits), or f32 in 0..1: what is outside clips, NaN is 0, and the nearest
  * of 8 bits is taken. `text` is an empty one, which the caller frees. TYPE: another dtype. VALUE: a
- * rank other than 3, channels other than 1 to 4, no pixel, or more than can be read back. MEMORY. */
+ * rank other than 3, channels other than 1 to 4, no pixel, or more than can be read back. MEMORY.
+ */
 fer_status fer_picture_encode(const fer_tensor *tensor, fer_text *text, fer_error *error);
 /* Writes it, whole or not at all. IO. */
 fer_status fer_picture_write(const char *path, const fer_tensor *tensor, fer_error *error);

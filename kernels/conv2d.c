@@ -17,8 +17,8 @@ PARAM(int, dilation, 1);
 static void add_row(COMPUTE(T) *restrict sums, index_t num_sums, const T *restrict from,
                     index_t width, index_t offset, COMPUTE(T) factor)
 {
-    const index_t begin = offset >= 0 ? 0 : (-offset + stride - 1) / stride;
-    index_t end = offset >= width ? 0 : (width - offset + stride - 1) / stride;
+    const index_t begin = offset >= 0 ? 0 : (-offset - 1) / stride + 1;
+    index_t end = offset >= width ? 0 : (width - offset - 1) / stride + 1;
     end = end < num_sums ? end : num_sums;
     for (index_t i = begin; i < end; i++)
         sums[i] += factor * WIDEN(from[i * stride + offset]);

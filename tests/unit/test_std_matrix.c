@@ -201,6 +201,26 @@ static void test_conv2d(void **state)
     }
 }
 
+/* As large as they come: one place, with the weight's middle on the only element. */
+static void test_conv2d_with_huge_parameters(void **state)
+{
+    (void)state;
+    fer_op *op = with_int(with_int(standard("conv2d"), "stride", INT64_MAX), "padding", 1);
+    fer_tensor *x = random_tensor(FER_F32, 4, (int64_t[]){1, 1, 1, 1});
+    fer_tensor *weight = random_tensor(FER_F32, 4, (int64_t[]){1, 1, 3, 3});
+    fer_tensor *y = call(op, x, weight);
+    assert_shape(y, 4, (int64_t[]){1, 1, 1, 1});
+    assert_near(FER_F32, read_element(y, 0).f, read_element(x, 0).f * read_element(weight, 4).f, 0);
+    fer_tensor_release(y);
+    const int64_t far = INT64_MAX / 2 - 1;
+    op = with_int(with_int(op, "padding", far), "dilation", far);
+    y = call(op, x, weight);
+    assert_shape(y, 4, (int64_t[]){1, 1, 1, 1});
+    assert_near(FER_F32, read_element(y, 0).f, read_element(x, 0).f * read_element(weight, 4).f, 0);
+    release_3(x, weight, y);
+    fer_op_release(op);
+}
+
 static void test_conv2d_refuses(void **state)
 {
     (void)state;
@@ -231,6 +251,7 @@ int main(void)
         cmocka_unit_test(test_large_matmul),
         cmocka_unit_test(test_huge_extents_of_nothing),
         cmocka_unit_test(test_conv2d),
+        cmocka_unit_test(test_conv2d_with_huge_parameters),
         cmocka_unit_test(test_conv2d_refuses),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

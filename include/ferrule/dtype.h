@@ -44,6 +44,8 @@ typedef enum fer_dtype {
 
 /* The short name ("f32", "f8e4m3fn"), as everything prints it; NULL for what is no dtype. */
 FER_API const char *fer_dtype_name(fer_dtype dtype);
+/* The long one ("float32", "float8_e4m3fn"), as NumPy and ml_dtypes say it. */
+FER_API const char *fer_dtype_long_name(fer_dtype dtype);
 
 /* Reads a short or a long name ("f32", "float32", "bfloat16"). TYPE, naming the text, when it is
  * neither. `text` needs no terminator; `length` counts bytes. */

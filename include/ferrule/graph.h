@@ -119,6 +119,12 @@ FER_API FER_MUST_USE fer_status fer_apply(const fer_op *op, const fer_argument *
                                           size_t num_arguments, fer_argument *out_results,
                                           size_t num_results, fer_error *error);
 
+/* The same into given tensors, by the rules of fer_call_into. TYPE: a graph value among the
+ * arguments, which has no memory yet. */
+FER_API FER_MUST_USE fer_status fer_apply_into(const fer_op *op, const fer_argument *arguments,
+                                               size_t num_arguments, fer_tensor *const *results,
+                                               size_t num_results, fer_error *error);
+
 #ifdef __cplusplus
 }
 #endif

@@ -76,7 +76,8 @@ typedef struct fer_operand {
 
 typedef enum fer_comparison { FER_EQ = 0, FER_NE, FER_LT, FER_LE, FER_GT, FER_GE } fer_comparison;
 
-/* A `where` condition. `text` is how messages quote it; NULL: the canonical text is used. */
+/* A `where` condition. `text` is how messages quote it; NULL: the canonical text is used. With both
+ * dims NULL the text alone says it, as in a declaration's text: `n % 8 == 0`. */
 typedef struct fer_condition {
     const fer_dim *left;
     fer_comparison comparison;

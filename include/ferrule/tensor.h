@@ -108,6 +108,10 @@ FER_API FER_MUST_USE fer_status fer_tensor_type(const fer_tensor *tensor, fer_ty
 FER_API FER_MUST_USE fer_status fer_tensor_clone(const fer_tensor *tensor, fer_device device,
                                                  fer_tensor **out_tensor, fer_error *error);
 
+/* One element, counted in row-major order, as the number that it stands for: a bool, an integer, or
+ * for every float dtype a float, exactly. `index` is below fer_tensor_num_elements. */
+FER_API fer_number fer_tensor_element(const fer_tensor *tensor, int64_t index);
+
 /* For people: the type, then the elements in nested brackets, long axes shortened with `...`. The
  * caller frees the text with fer_string_free. */
 FER_API FER_MUST_USE fer_status fer_tensor_print(const fer_tensor *tensor, char **out_text,

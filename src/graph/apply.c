@@ -257,13 +257,12 @@ done:
     return status;
 }
 
-static fer_status call(const fer_op *op, const fer_argument *bound, fer_tensor **out_results,
-                       size_t num_results, fer_error *error)
+/* Makes tensors of the numbers among arguments that are no values. The caller releases `scalars`,
+ * which are NULL where there was no number. */
+static fer_status take_operands(const fer_op *op, const fer_argument *bound, fer_tensor **operands,
+                                fer_tensor **scalars, fer_error *error)
 {
-    fer_tensor *operands[FER_MAX_OPERANDS];
-    fer_tensor *scalars[FER_MAX_OPERANDS] = {NULL};
     fer_device device = {0};
-    fer_status status = FER_OK;
     for (size_t i = op->num_operands; i-- > 0;)
         if (bound[i].kind == FER_ARGUMENT_TENSOR)
             device = fer_tensor_device(bound[i].as.tensor);
@@ -271,19 +270,31 @@ static fer_status call(const fer_op *op, const fer_argument *bound, fer_tensor *
         operands[i] = bound[i].as.tensor;
         if (bound[i].kind != FER_ARGUMENT_NUMBER)
             continue;
-        FER_TRY_DONE(make_scalar(op, bound, i, device, &scalars[i], error));
+        FER_TRY(make_scalar(op, bound, i, device, &scalars[i], error));
         operands[i] = scalars[i];
     }
-    status = fer_call(op, operands, op->num_operands, out_results, num_results, error);
+    return FER_OK;
+}
 
-done:
-    for (size_t i = 0; i < op->num_operands; i++)
-        fer_tensor_release(scalars[i]);
+static void release_all(fer_tensor *const *tensors, size_t num_tensors)
+{
+    for (size_t i = 0; i < num_tensors; i++)
+        fer_tensor_release(tensors[i]);
+}
+
+static fer_status call(const fer_op *op, const fer_argument *bound, fer_tensor **out_results,
+                       size_t num_results, fer_error *error)
+{
+    fer_tensor *operands[FER_MAX_OPERANDS];
+    fer_tensor *scalars[FER_MAX_OPERANDS] = {NULL};
+    fer_status status = take_operands(op, bound, operands, scalars, error);
+    if (status == FER_OK)
+        status = fer_call(op, operands, op->num_operands, out_results, num_results, error);
+    release_all(scalars, op->num_operands);
     return status;
 }
 
-static fer_status apply(const fer_op *op, const fer_argument *arguments, size_t num_arguments,
-                        fer_argument *out_results, size_t num_results, fer_error *error)
+static fer_status check_call(const fer_op *op, size_t num_results, fer_error *error)
 {
     if (num_results != op->num_results)
         return fer_fail_count(error, &(fer_count){.op = op->name,
@@ -291,7 +302,13 @@ static fer_status apply(const fer_op *op, const fer_argument *arguments, size_t 
                                                   .is_room = true,
                                                   .expected = op->num_results,
                                                   .actual = num_results});
-    FER_TRY(fer_signature_require_complete(op->signature, error));
+    return fer_signature_require_complete(op->signature, error);
+}
+
+static fer_status apply(const fer_op *op, const fer_argument *arguments, size_t num_arguments,
+                        fer_argument *out_results, size_t num_results, fer_error *error)
+{
+    FER_TRY(check_call(op, num_results, error));
     fer_argument bound[FER_MAX_OPERANDS];
     FER_TRY(fer_arguments_bind(op, arguments, num_arguments, bound, error));
     fer_graph *graph = NULL;
@@ -319,5 +336,27 @@ fer_status fer_apply(const fer_op *op, const fer_argument *arguments, size_t num
     fer_status status = apply(op, arguments, num_arguments, out_results, num_results, error);
     for (size_t i = 0; status != FER_OK && i < num_results; i++)
         out_results[i] = (fer_argument){.kind = FER_ARGUMENT_OTHER};
+    return status;
+}
+
+fer_status fer_apply_into(const fer_op *op, const fer_argument *arguments, size_t num_arguments,
+                          fer_tensor *const *results, size_t num_results, fer_error *error)
+{
+    FER_TRY(check_call(op, num_results, error));
+    fer_argument bound[FER_MAX_OPERANDS];
+    FER_TRY(fer_arguments_bind(op, arguments, num_arguments, bound, error));
+    for (size_t i = 0; i < op->num_operands; i++) {
+        const char *name = spec_of(op)->operands[i].name;
+        if (bound[i].kind == FER_ARGUMENT_VALUE)
+            return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = op->name, .operand = name},
+                               "%s: operand '%s' is a graph value, whose results cannot be given",
+                               op->name, name);
+    }
+    fer_tensor *operands[FER_MAX_OPERANDS];
+    fer_tensor *scalars[FER_MAX_OPERANDS] = {NULL};
+    fer_status status = take_operands(op, bound, operands, scalars, error);
+    if (status == FER_OK)
+        status = fer_call_into(op, operands, op->num_operands, results, num_results, error);
+    release_all(scalars, op->num_operands);
     return status;
 }

@@ -151,6 +151,25 @@ static fer_status copy_condition_text(fer_pool *pool, const fer_signature_spec *
     return FER_OK;
 }
 
+/* `op: condition 'n <> 1': column 3: ...` */
+static fer_status parse_condition(fer_pool *pool, const fer_signature_spec *spec, const char *text,
+                                  fer_condition *out_condition, fer_error *error)
+{
+    fer_lexer lexer;
+    fer_lexer_start(&lexer, text, NULL, false);
+    fer_error cause = FER_ERROR_INIT;
+    fer_status status = fer_condition_parse(&lexer, spec, pool, out_condition, &cause);
+    if (status == FER_OK && lexer.token.kind != FER_TOKEN_END)
+        status = fer_lexer_unexpected(&lexer, "the end of the condition", &cause);
+    if (status == FER_MEMORY_ERROR)
+        (void)fer_fail_memory(error);
+    else if (status != FER_OK)
+        (void)fer_fail_at(error, status, &(fer_place){.op = spec->name}, "%s: condition '%s': %s",
+                          spec->name, text, cause.message);
+    fer_error_clear(&cause);
+    return status;
+}
+
 static fer_status copy_conditions(fer_pool *pool, const fer_signature_spec *spec,
                                   fer_signature_spec *out_spec, fer_error *error)
 {
@@ -159,6 +178,10 @@ static fer_status copy_conditions(fer_pool *pool, const fer_signature_spec *spec
         return fer_fail_memory(error);
     for (size_t i = 0; i < spec->num_conditions; i++) {
         const fer_condition *condition = &spec->conditions[i];
+        if (condition->left == NULL) { /* so the right one is NULL too, and there is a text */
+            FER_TRY(parse_condition(pool, out_spec, condition->text, &copies[i], error));
+            continue;
+        }
         copies[i].comparison = condition->comparison;
         FER_TRY(fer_pool_take_dim(pool, fer_dim_retain(condition->left), &copies[i].left, error));
         FER_TRY(fer_pool_take_dim(pool, fer_dim_retain(condition->right), &copies[i].right, error));
@@ -323,6 +346,14 @@ static fer_status find_open(fer_signature *signature, fer_error *error)
     return FER_OK;
 }
 
+static bool has_condition_texts(const fer_signature_spec *spec)
+{
+    for (size_t i = 0; i < spec->num_conditions; i++)
+        if (spec->conditions[i].left == NULL)
+            return true;
+    return false;
+}
+
 fer_status fer_signature_create(const fer_signature_spec *spec, fer_signature **out_signature,
                                 fer_error *error)
 {
@@ -334,7 +365,8 @@ fer_status fer_signature_create(const fer_signature_spec *spec, fer_signature **
     atomic_init(&signature->references, 1);
     fer_status status = FER_OK;
     FER_TRY_DONE(copy_spec(&signature->pool, spec, &signature->declared, error));
-    if (signature->declared.num_params > spec->num_params) /* what entered can collide */
+    /* What entered can collide, and what was read of a condition's text was not judged yet. */
+    if (signature->declared.num_params > spec->num_params || has_condition_texts(spec))
         FER_TRY_DONE(fer_spec_check(&signature->declared, error));
     FER_TRY_DONE(fold(signature, error));
     FER_TRY_DONE(fer_signature_check(signature, error));

@@ -268,9 +268,17 @@ static fer_status check_item_names(const fer_signature_spec *spec, const fer_ope
     return FER_OK;
 }
 
+/* Its dims come of the text, and are judged when they have. */
+static bool is_text_alone(const fer_condition *condition)
+{
+    return condition->left == NULL && condition->right == NULL && condition->text != NULL;
+}
+
 static fer_status check_condition(const fer_signature_spec *spec, const fer_condition *condition,
                                   fer_error *error)
 {
+    if (is_text_alone(condition))
+        return FER_OK;
     if (condition->left == NULL || condition->right == NULL ||
         fer_comparison_text(condition->comparison) == NULL)
         return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = spec->name},
@@ -282,6 +290,8 @@ static fer_status check_condition_names(const fer_signature_spec *spec,
                                         const fer_condition *condition, fer_error *error)
 {
     fer_dim_place place = {.spec = spec, .condition = condition};
+    if (is_text_alone(condition))
+        return FER_OK;
     FER_TRY(check_dim_names(&place, condition->left, error));
     return check_dim_names(&place, condition->right, error);
 }

@@ -5,7 +5,6 @@
  *      [0.1,   0, nan]]
  */
 #include "base/text.h"
-#include "tensor/smallfloat.h"
 #include "tensor/tensor.h"
 
 #include <inttypes.h>
@@ -34,54 +33,22 @@ static void format_float(double value, char text[ELEMENT_TEXT])
         snprintf(text, ELEMENT_TEXT, "%.6g", value);
 }
 
-#define LOAD(type, from)                                                                           \
-    type value;                                                                                    \
-    memcpy(&value, (from), sizeof value)
-
-static uint64_t load_unsigned(const char *from, size_t size)
-{
-    if (size == 1) {
-        LOAD(uint8_t, from);
-        return value;
-    }
-    if (size == 2) {
-        LOAD(uint16_t, from);
-        return value;
-    }
-    if (size == 4) {
-        LOAD(uint32_t, from);
-        return value;
-    }
-    LOAD(uint64_t, from);
-    return value;
-}
-
-/* The element's own sign bit, spread to the top. */
-static int64_t load_signed(const char *from, size_t size)
-{
-    unsigned shift = 64 - 8 * (unsigned)size;
-    return (int64_t)(load_unsigned(from, size) << shift) >> shift;
-}
-
 static void format_element(const fer_tensor *tensor, int64_t index, char text[ELEMENT_TEXT])
 {
-    fer_dtype dtype = (fer_dtype)tensor->dtype;
-    size_t size = fer_dtype_bytes(dtype);
-    const char *from = (const char *)tensor->dl.data + (size_t)index * size;
-    if (dtype == FER_BOOL) {
-        snprintf(text, ELEMENT_TEXT, "%s", *from != 0 ? "true" : "false");
-    } else if (dtype == FER_F32) {
-        LOAD(float, from);
-        format_float(value, text);
-    } else if (dtype == FER_F64) {
-        LOAD(double, from);
-        format_float(value, text);
-    } else if (fer_dtype_is_small_float(dtype)) {
-        format_float(fer_small_float_decode(dtype, (uint16_t)load_unsigned(from, size)), text);
-    } else if (FER_DTYPE_BIT(dtype) & FER_ANY_SIGNED) {
-        snprintf(text, ELEMENT_TEXT, "%" PRId64, load_signed(from, size));
-    } else {
-        snprintf(text, ELEMENT_TEXT, "%" PRIu64, load_unsigned(from, size));
+    fer_number element = fer_tensor_element(tensor, index);
+    switch (element.kind) {
+    case FER_NUMBER_BOOL:
+        snprintf(text, ELEMENT_TEXT, "%s", element.value.as_bool ? "true" : "false");
+        break;
+    case FER_NUMBER_FLOAT:
+        format_float(element.value.as_float, text);
+        break;
+    case FER_NUMBER_INT:
+        snprintf(text, ELEMENT_TEXT, "%" PRId64, element.value.as_int);
+        break;
+    case FER_NUMBER_UINT:
+        snprintf(text, ELEMENT_TEXT, "%" PRIu64, element.value.as_uint);
+        break;
     }
 }
 

@@ -135,6 +135,11 @@ const char *fer_dtype_name(fer_dtype dtype)
     return row_of(dtype)->name;
 }
 
+const char *fer_dtype_long_name(fer_dtype dtype)
+{
+    return row_of(dtype)->long_name;
+}
+
 fer_status fer_dtype_parse(const char *text, size_t length, fer_dtype *out_dtype, fer_error *error)
 {
     *out_dtype = FER_DTYPE_INVALID;

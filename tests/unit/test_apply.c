@@ -278,6 +278,28 @@ static void an_incomplete_op_is_not_applied(void **state)
     fer_op_release(op);
 }
 
+static void given_results_are_filled(void **state)
+{
+    (void)state;
+    fer_error error = FER_ERROR_INIT;
+    fer_op *scale = declare_op("scale<T>(x: T[*s], by: T[]) -> T[*s]");
+    fer_tensor *x = FLOATS(1, 2, 3);
+    fer_tensor *y = FLOATS(0, 0, 0);
+    ASSERT_OK(&error,
+              fer_apply_into(scale, (fer_argument[]){named("by", real(2)), named("x", tensor(x))},
+                             2, &y, 1, &error));
+    ASSERT_FLOATS(fer_tensor_retain(y), 2, 4, 6);
+    ASSERT_FAILS(&error, FER_VALUE_ERROR,
+                 fer_apply_into(scale, (fer_argument[]){tensor(x), real(2)}, 2, &x, 1, &error),
+                 "scale", "overlaps operand 'x'");
+    ASSERT_FAILS(&error, FER_TYPE_ERROR,
+                 fer_apply_into(scale, (fer_argument[]){tensor(x), real(2)}, 2, &y, 0, &error),
+                 "scale", "1 result");
+    fer_tensor_release(x);
+    fer_tensor_release(y);
+    fer_op_release(scale);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +312,7 @@ int main(void)
         cmocka_unit_test(values_are_staged_and_numbers_are_constants),
         cmocka_unit_test(a_mix_is_refused_and_listed),
         cmocka_unit_test(an_incomplete_op_is_not_applied),
+        cmocka_unit_test(given_results_are_filled),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -40,6 +40,7 @@ static void test_every_dtype(void **state)
     for (size_t i = 0; i < NUM_ALL; i++) {
         const expectation *e = &ALL[i];
         assert_string_equal(fer_dtype_name(e->dtype), e->name);
+        assert_string_equal(fer_dtype_long_name(e->dtype), e->long_name);
         assert_int_equal(fer_dtype_bytes(e->dtype), e->bytes);
         assert_int_equal(fer_dtype_dlpack_code(e->dtype), e->code);
         assert_int_equal(fer_dtype_dlpack_bits(e->dtype), 8 * e->bytes);

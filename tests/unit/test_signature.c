@@ -608,6 +608,36 @@ static void test_struct_refusals(void **state)
     check_small(&s, FER_VALUE_ERROR, "'n > 1 effect'", "'n > 1'");
 }
 
+/* A condition of structs may be its text alone. */
+static void test_struct_condition_by_text(void **state)
+{
+    (void)state;
+    small s;
+    make_small(&s);
+    s.spec.num_conditions = 1;
+    s.condition = (fer_condition){.text = "n % 2 == 0"};
+    fer_signature *signature = NULL;
+    ASSERT_OK(&error, fer_signature_create(&s.spec, &signature, &error));
+    assert_non_null(strstr(fer_signature_text(signature), " where n % 2 == 0"));
+    fer_signature *parsed = parse(fer_signature_text(signature));
+    assert_true(fer_signature_equal(signature, parsed));
+    fer_signature_release(parsed);
+    fer_signature_release(signature);
+    s.condition.text = "n = 2";
+    check_small(&s, FER_VALUE_ERROR, "condition 'n = 2'", "column 3");
+    s.spec.num_conditions = 1;
+    s.condition.text = "n > 2, n > 3";
+    check_small(&s, FER_VALUE_ERROR, "condition 'n > 2, n > 3'", "the end");
+    s.spec.num_conditions = 1;
+    s.condition.text = "m > 2";
+    check_small(&s, FER_VALUE_ERROR, "'m'", "no operand binds");
+    s.spec.num_conditions = 1;
+    s.spec.num_params = 1;
+    s.param.kind = FER_PARAM_BOOL;
+    s.condition.text = "g > 2";
+    check_small(&s, FER_TYPE_ERROR, "'g'", "kind bool");
+}
+
 static void test_struct_namespaces(void **state)
 {
     (void)state;
@@ -679,6 +709,7 @@ int main(void)
         cmocka_unit_test(test_equality),
         cmocka_unit_test_teardown(test_structs_equal_text, release_dims),
         cmocka_unit_test_teardown(test_struct_refusals, release_dims),
+        cmocka_unit_test_teardown(test_struct_condition_by_text, release_dims),
         cmocka_unit_test_teardown(test_struct_namespaces, release_dims),
         cmocka_unit_test_teardown(test_undeclared_parameter_enters, release_dims),
     };

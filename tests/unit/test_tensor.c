@@ -244,6 +244,33 @@ static void test_ones_of_every_dtype(void **state)
     }
 }
 
+static void test_elements_as_numbers(void **state)
+{
+    (void)state;
+    fer_error error = FER_ERROR_INIT;
+    fer_tensor *tensor = NULL;
+    ASSERT_OK(&error, fer_tensor_copy_from(FER_I16, 1, &(int64_t){2}, (int16_t[]){7, -2}, HOST,
+                                           &tensor, &error));
+    fer_number element = fer_tensor_element(tensor, 1);
+    assert_int_equal(element.kind, FER_NUMBER_INT);
+    assert_int_equal(element.value.as_int, -2);
+    fer_tensor_release(tensor);
+    for (int dtype = FER_BOOL; dtype < FER_NUM_DTYPES; dtype++) {
+        ASSERT_OK(&error,
+                  fer_tensor_ones((fer_dtype)dtype, 1, &(int64_t){3}, HOST, &tensor, &error));
+        element = fer_tensor_element(tensor, 2);
+        if (dtype == FER_BOOL)
+            assert_true(element.kind == FER_NUMBER_BOOL && element.value.as_bool);
+        else if (FER_DTYPE_BIT(dtype) & FER_ANY_SIGNED)
+            assert_true(element.kind == FER_NUMBER_INT && element.value.as_int == 1);
+        else if (FER_DTYPE_BIT(dtype) & FER_ANY_UNSIGNED)
+            assert_true(element.kind == FER_NUMBER_UINT && element.value.as_uint == 1);
+        else
+            assert_true(element.kind == FER_NUMBER_FLOAT && element.value.as_float == 1.0);
+        fer_tensor_release(tensor);
+    }
+}
+
 static void test_scalar(void **state)
 {
     (void)state;
@@ -399,6 +426,7 @@ int main(void)
         cmocka_unit_test(test_more_memory_than_there_is),
         cmocka_unit_test(test_full),
         cmocka_unit_test(test_ones_of_every_dtype),
+        cmocka_unit_test(test_elements_as_numbers),
         cmocka_unit_test(test_scalar),
         cmocka_unit_test(test_copies_are_apart),
         cmocka_unit_test(test_borrowed_memory_goes_back_once),

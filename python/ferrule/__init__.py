@@ -1,0 +1,66 @@
+"""Declared custom ops: a kernel in C, one line that declares it, checked calls and graphs.
+
+    >>> from ferrule import DType, Tensor, custom
+    >>> add = custom.declare("add<T>(a: T[*s], b: T[*s]) -> T[*s]", custom_extensions="std")
+    >>> add(Tensor.ones(2), Tensor.ones(2)).tolist()
+    [2.0, 2.0]
+"""
+
+import os as _os
+
+from ferrule import custom
+from ferrule._core import (
+    AlgebraicDim,
+    CompileError,
+    DeviceRef,
+    Dim,
+    DType,
+    Graph,
+    KernelError,
+    Model,
+    StaticDim,
+    SymbolicDim,
+    Tensor,
+    TensorType,
+    TensorValue,
+    __version__,
+    counters,
+    memory,
+)
+
+__all__ = [
+    "AlgebraicDim",
+    "CompileError",
+    "DType",
+    "DeviceRef",
+    "Dim",
+    "Graph",
+    "KernelError",
+    "Model",
+    "StaticDim",
+    "SymbolicDim",
+    "Tensor",
+    "TensorType",
+    "TensorValue",
+    "__version__",
+    "counters",
+    "custom",
+    "from_dlpack",
+    "get_include",
+    "memory",
+]
+
+
+def from_dlpack(x: object, /, *, copy: bool | None = None) -> Tensor:
+    """A tensor over the memory of `x`: Tensor.from_dlpack, by the array API's name.
+
+    >>> import array, ferrule
+    >>> ferrule.from_dlpack(array.array("b", [1, 2])).tolist()
+    [1, 2]
+    """
+    return Tensor.from_dlpack(x, copy=copy)
+
+
+def get_include() -> str:
+    """The folder to give a compiler or an editor for `#include <ferrule/kernel.h>`."""
+    return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "include")

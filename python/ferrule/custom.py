@@ -1,0 +1,84 @@
+"""Declaring custom ops.
+
+A declaration is text, or the same in objects:
+
+    >>> from ferrule import DType, custom
+    >>> n, w, c = custom.Symbols("n", "w", "c")
+    >>> source = '''#include <ferrule/kernel.h>
+    ... KERNEL(rows, OUT(f32, 2, y), IN(f32, 2, x))
+    ... {
+    ...     for (index_t i = 0; i < SIZE(y); i++)
+    ...         DATA(y)[i] = DATA(x)[i];
+    ...     return OK;
+    ... }'''
+    >>> custom.declare(
+    ...     "rows",
+    ...     inputs={"x": custom.TemplateType(DType.float32, [n, w])},
+    ...     outputs=[custom.TemplateType(DType.float32, [n // 2, w])],
+    ...     source=source,
+    ... )
+    rows(x: f32[n, w]) -> f32[n // 2, w]
+"""
+
+from ferrule import _core
+from ferrule._core import CustomOp, DTypeVar, Param, Run, Symbol, TemplateType
+
+__all__ = [
+    "CustomOp",
+    "DTypeVar",
+    "Param",
+    "Run",
+    "Symbol",
+    "Symbols",
+    "TemplateType",
+    "declare",
+]
+
+
+def Symbols(*names):
+    """Several symbols at once.
+
+    >>> custom.Symbols("n", "w")
+    (Symbol('n'), Symbol('w'))
+    """
+    return tuple(Symbol(name) for name in names)
+
+
+def declare(
+    name,
+    inputs=None,
+    outputs=None,
+    parameters=None,
+    custom_extensions=None,
+    *,
+    where=None,
+    inout=None,
+    effect=False,
+    source=None,
+):
+    """Declares an op: judges the declaration, finds the kernel, and compiles it or finds it compiled.
+
+    name: with `inputs` the op's name; without them a whole declaration in text
+        ("halve(x: f32[n]) -> f32[n // 2]"), or the name of a kernel whose package has a SIGNATURE.
+    inputs: a mapping of operand names to TemplateType, in order.
+    outputs: a sequence of TemplateType, or a mapping of result names to them.
+    parameters: a mapping of names to bool, int, float, str or DType. None declares an int without a
+        value, and a class (float, bool, str, DType) a parameter of that kind without one. With a
+        declaration in text: values in place of its own.
+    custom_extensions: the kernel package, or a sequence of packages: folders, or "std".
+    where: conditions in text, "n % 2 == 0", one or a sequence.
+    inout: the operands that are changed in place, by name.
+    effect: whether a call does more than its results show.
+    source: C code with the kernel, instead of packages.
+
+    TypeError, ValueError, ZeroDivisionError, OverflowError: the declaration is not good, or the
+    kernel's own line disagrees with it. OSError: a package cannot be read. ferrule.CompileError: the
+    compiler's words, or that there is none.
+
+    >>> halve = custom.declare("add<T>(a: T[*s], b: T[*s]) -> T[*s]", custom_extensions="std")
+    >>> halve.name
+    'add'
+    """
+    return _core.declare(
+        name, inputs, outputs, parameters, where, inout, effect, source, custom_extensions
+    )

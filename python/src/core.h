@@ -1,0 +1,253 @@
+/* The inside of the extension module `ferrule._core`: Python objects over the public C API.
+ *
+ * Each object holds one reference to its C object and is immutable like it, except for the elements
+ * of tensors and for graphs under construction, which the GIL guards. Functions that return an
+ * object or an int set a Python exception when they return NULL or -1.
+ */
+#ifndef FERRULE_PYTHON_CORE_H
+#define FERRULE_PYTHON_CORE_H
+
+#define PY_SSIZE_T_CLEAN
+#include <Python.h>
+
+#include <ferrule/ferrule.h>
+
+/* --- Objects ---------------------------------------------------------------------------------- */
+
+typedef struct fpy_dtype {
+    PyObject_HEAD
+    fer_dtype dtype;
+} fpy_dtype;
+
+typedef struct fpy_device {
+    PyObject_HEAD
+    fer_device device;
+} fpy_device;
+
+typedef struct fpy_dim {
+    PyObject_HEAD
+    fer_dim *dim;
+} fpy_dim;
+
+typedef struct fpy_type {
+    PyObject_HEAD
+    fer_type *type;
+} fpy_type;
+
+typedef struct fpy_tensor {
+    PyObject_HEAD
+    fer_tensor *tensor;
+} fpy_tensor;
+
+typedef struct fpy_graph {
+    PyObject_HEAD
+    fer_module *module;
+    fer_graph *graph; /* the module's */
+    PyObject *names;  /* a tuple of the inputs' names */
+} fpy_graph;
+
+typedef struct fpy_value {
+    PyObject_HEAD
+    fpy_graph *graph;
+    fer_value *value; /* the graph's */
+} fpy_value;
+
+/* Which calls of an op or a model keep the GIL: see call.c. One choice of operand dtypes. */
+typedef struct fpy_pace {
+    uint64_t dtypes;      /* 4 bits for each operand; 0: none yet */
+    size_t quick_end;     /* operands of fewer bytes than this have been quick */
+    unsigned until_timed; /* calls until one is timed again */
+} fpy_pace;
+
+#define FPY_NUM_PACES 4
+
+typedef struct fpy_op {
+    PyObject_HEAD
+    vectorcallfunc vectorcall;
+    fer_op *op;
+    size_t num_operands;
+    size_t num_results;
+    uint32_t inout; /* a bit for each operand that is */
+    bool takes_out; /* no operand is called `out` */
+    fpy_pace paces[FPY_NUM_PACES];
+    PyObject *source;     /* of an op declared with source text, else NULL */
+    PyObject *attributes; /* what was computed on demand, by name */
+    PyObject *weak_references;
+} fpy_op;
+
+extern PyTypeObject fpy_class_dtype;
+extern PyTypeObject fpy_class_device;
+extern PyTypeObject fpy_class_dim;
+extern PyTypeObject fpy_class_symbol;
+extern PyTypeObject fpy_class_param;
+extern PyTypeObject fpy_class_type;
+extern PyTypeObject fpy_class_dtype_var;
+extern PyTypeObject fpy_class_run;
+extern PyTypeObject fpy_class_template;
+extern PyTypeObject fpy_class_tensor;
+extern PyTypeObject fpy_class_op;
+extern PyTypeObject fpy_class_graph;
+extern PyTypeObject fpy_class_value;
+extern PyTypeObject fpy_class_model;
+
+static inline bool fpy_is_tensor(PyObject *object)
+{
+    return Py_IS_TYPE(object, &fpy_class_tensor);
+}
+
+/* Each file's part of the module: readies its classes and adds its names. */
+int fpy_add_errors(PyObject *module);
+int fpy_add_dtypes(PyObject *module);
+int fpy_add_dims(PyObject *module);
+int fpy_add_types(PyObject *module);
+int fpy_add_templates(PyObject *module);
+int fpy_add_tensors(PyObject *module);
+int fpy_add_ops(PyObject *module);
+int fpy_add_graphs(PyObject *module);
+int fpy_add_models(PyObject *module);
+
+/* Readies a class and adds it under the last part of its name. */
+int fpy_add_class(PyObject *module, PyTypeObject *class);
+
+/* --- Errors ----------------------------------------------------------------------------------- */
+
+/* Raises what the error says, as the exception of its kind with the members that are there as
+ * attributes, and clears the error. Returns NULL. */
+PyObject *fpy_raise(fer_error *error);
+/* The same after work that a signal may have ended: what the signal's handler raises goes first. */
+PyObject *fpy_raise_interrupted(fer_error *error);
+
+/* Puts `op: PLACE: ` before the message of a pending exception that a conversion raised. */
+void fpy_name_place(const char *op, const char *place);
+
+/* Text of the library: UTF-8, or what can be shown of it. */
+PyObject *fpy_text(const char *text);
+/* Text for the library, of a str that the caller keeps; `what` says in messages what it is. NULL:
+ * TypeError, or ValueError for a 0 in it. */
+const char *fpy_c_text(PyObject *object, const char *what);
+
+/* --- Dtypes, devices, dims, types ------------------------------------------------------------- */
+
+PyObject *fpy_dtype_object(fer_dtype dtype);
+/* A DType or its name. 0 or -1. */
+int fpy_dtype_from(PyObject *object, fer_dtype *out_dtype);
+/* The dtype as NumPy has it; ImportError that says what to install. */
+PyObject *fpy_dtype_numpy(fer_dtype dtype);
+
+PyObject *fpy_device_object(fer_device device);
+/* A DeviceRef, or None for device 0. 0 or -1. */
+int fpy_device_from(PyObject *object, fer_device *out_device);
+
+/* Takes the dim; of the class that fits it. */
+PyObject *fpy_dim_object(fer_dim *dim);
+/* A Dim, an integer, or a caller's dim as text; the caller releases it. 0 or -1. */
+int fpy_dim_from(PyObject *object, fer_dim **out_dim);
+/* A tuple of dims; the caller clears it with fpy_dims_clear. Counts above `capacity` are counted
+ * and not stored. */
+int fpy_dims_from(PyObject *shape, fer_dim **dims, size_t capacity, size_t *out_rank);
+void fpy_dims_clear(fer_dim **dims, size_t num_dims);
+
+/* Takes the type. */
+PyObject *fpy_type_object(fer_type *type);
+/* The dims of a type as a tuple. */
+PyObject *fpy_type_shape(const fer_type *type);
+
+/* --- Templates and signatures ----------------------------------------------------------------- */
+
+/* What a signature of C says, as Python objects. */
+PyObject *fpy_template_object(const fer_signature_spec *spec, const fer_template *type);
+PyObject *fpy_param_value(const fer_param *param);
+/* A parameter of a Python value. `may_lack_value`: None and the kinds' classes are parameters
+ * without one. 0 or -1. */
+int fpy_param_from(PyObject *name, PyObject *value, bool may_lack_value, fer_param *out_param);
+
+/* The class's members, borrowed. */
+PyObject *fpy_template_dtype(PyObject *template);
+PyObject *fpy_template_axes(PyObject *template); /* a tuple of Dim and Run */
+PyObject *fpy_name_of(PyObject *variable_or_run);
+uint32_t fpy_dtype_var_allowed(PyObject *variable);
+
+/* A declaration in structs, of Python's objects; all that it points to lives until it is cleared.
+ */
+typedef struct fpy_declaration fpy_declaration;
+fpy_declaration *fpy_declaration_create(PyObject *name, PyObject *inputs, PyObject *outputs,
+                                        PyObject *parameters, PyObject *where, PyObject *inout,
+                                        int has_effect);
+const fer_signature_spec *fpy_declaration_spec(const fpy_declaration *declaration);
+void fpy_declaration_free(fpy_declaration *declaration);
+
+/* --- Tensors ---------------------------------------------------------------------------------- */
+
+/* Takes the tensor. */
+PyObject *fpy_tensor_object(fer_tensor *tensor);
+
+/* A buffer's elements as a struct of DLPack. */
+typedef struct fpy_buffer {
+    Py_buffer view;
+    int64_t strides[FER_MAX_RANK];
+    fer_dl_managed_tensor_versioned managed; /* points into the buffer itself */
+} fpy_buffer;
+
+/* A tensor over memory of a Python object, for the time of a call. */
+typedef struct fpy_loan {
+    fer_tensor *tensor;
+    bool is_ours;    /* the tensor is to be released */
+    bool has_buffer; /* and then `buffer` too */
+    fpy_buffer buffer;
+} fpy_loan;
+
+typedef enum fpy_sharing {
+    FPY_COPY_IF_NEEDED, /* strided elements are copied */
+    FPY_SHARE,          /* refused unless the memory itself can be used */
+    FPY_COPY            /* always */
+} fpy_sharing;
+
+/* 1: lent. 0: the object is nothing that has elements. -1: an exception. */
+int fpy_lend(PyObject *object, fpy_sharing sharing, fpy_loan *out_loan);
+void fpy_end_loan(fpy_loan *loan);
+
+/* A tensor that keeps the object as long as it needs its memory. The same answers. */
+int fpy_import(PyObject *object, fpy_sharing sharing, fer_tensor **out_tensor);
+
+/* A plain number; 0 when the object is none. -1: an integer beyond 64 bits. */
+int fpy_number_from(PyObject *object, fer_number *out_number);
+
+extern PyBufferProcs fpy_tensor_as_buffer;
+extern PyMappingMethods fpy_tensor_as_mapping;
+extern PySequenceMethods fpy_tensor_as_sequence;
+extern PyNumberMethods fpy_operators;
+PyObject *fpy_compare(PyObject *a, PyObject *b, int comparison);
+
+/* A copy of that shape, by NumPy's rules of broadcasting. */
+PyObject *fpy_tensor_broadcast(PyObject *self, PyObject *shape);
+PyObject *fpy_tensor_dlpack(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *fpy_tensor_dlpack_device(PyObject *self, PyObject *unused);
+PyObject *fpy_tensor_item(PyObject *self, PyObject *unused);
+PyObject *fpy_tensor_tolist(PyObject *self, PyObject *unused);
+PyObject *fpy_tensor_numpy(PyObject *self, PyObject *unused);
+PyObject *fpy_tensor_array(PyObject *self, PyObject *args, PyObject *kwargs);
+/* A tensor of numbers in nested sequences. */
+PyObject *fpy_tensor_from_sequence(PyObject *data, fer_dtype dtype, fer_device device);
+/* A tuple of extents. */
+PyObject *fpy_extents(const int64_t *extents, size_t rank);
+/* Extents of a shape that is an integer or a sequence of them. 0 or -1. */
+int fpy_extents_from(PyObject *shape, int64_t *extents, size_t *out_rank);
+
+/* --- Ops, graphs, models ---------------------------------------------------------------------- */
+
+PyObject *fpy_op_call(PyObject *self, PyObject *const *arguments, size_t num_flagged,
+                      PyObject *keywords);
+
+/* Takes the tensors: one comes bare, several as a list, none as None. */
+PyObject *fpy_wrap_tensors(fer_tensor *const *tensors, size_t num_tensors);
+
+PyObject *fpy_value_object(fpy_graph *graph, fer_value *value);
+PyObject *fpy_model_create(fpy_graph *graph, const char *executor);
+
+/* Runs `work` with or without the GIL, as what was seen of calls of this size and these dtypes
+ * says. */
+typedef fer_status (*fpy_work)(void *context, fer_error *error);
+fer_status fpy_run_paced(fpy_pace *paces, uint64_t dtypes, size_t num_bytes, fpy_work work,
+                         void *context, fer_error *error);
+
+#endif

@@ -1,0 +1,130 @@
+/* The library's errors as Python's exceptions: one class for each kind, the same words. */
+#include "core.h"
+
+#include <string.h>
+
+static PyObject *compile_error;
+static PyObject *kernel_error;
+
+int fpy_add_errors(PyObject *module)
+{
+    compile_error = PyErr_NewExceptionWithDoc(
+        "ferrule.CompileError",
+        "A kernel could not be compiled: the compiler's own words, or that there is none.",
+        PyExc_RuntimeError, NULL);
+    kernel_error = PyErr_NewExceptionWithDoc(
+        "ferrule.KernelError",
+        "A kernel failed while it ran, or what a graph was promised turned out false.",
+        PyExc_RuntimeError, NULL);
+    if (compile_error == NULL || kernel_error == NULL ||
+        PyModule_AddObjectRef(module, "CompileError", compile_error) < 0)
+        return -1;
+    return PyModule_AddObjectRef(module, "KernelError", kernel_error);
+}
+
+static PyObject *class_of(fer_status kind)
+{
+    switch (kind) {
+    case FER_TYPE_ERROR:
+        return PyExc_TypeError;
+    case FER_VALUE_ERROR:
+        return PyExc_ValueError;
+    case FER_ZERO_DIVISION_ERROR:
+        return PyExc_ZeroDivisionError;
+    case FER_OVERFLOW_ERROR:
+        return PyExc_OverflowError;
+    case FER_IO_ERROR:
+        return PyExc_OSError;
+    case FER_COMPILE_ERROR:
+        return compile_error;
+    case FER_RUNTIME_ERROR:
+        return kernel_error;
+    case FER_UNSUPPORTED_ERROR:
+        return PyExc_NotImplementedError;
+    case FER_OK:
+    case FER_MEMORY_ERROR:
+        break;
+    }
+    return PyExc_MemoryError;
+}
+
+PyObject *fpy_text(const char *text)
+{
+    return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
+}
+
+/* Steals `value`, which may be NULL with an exception. */
+static int set_attribute(PyObject *object, const char *name, PyObject *value)
+{
+    int result = value == NULL ? -1 : PyObject_SetAttrString(object, name, value);
+    Py_XDECREF(value);
+    return result;
+}
+
+static int set_text(PyObject *object, const char *name, const char *text)
+{
+    return text == NULL ? 0 : set_attribute(object, name, fpy_text(text));
+}
+
+static int set_members(PyObject *exception, const fer_error *error)
+{
+    if (set_text(exception, "op", error->op) < 0 ||
+        set_text(exception, "operand", error->operand) < 0 ||
+        set_text(exception, "expected", error->expected) < 0 ||
+        set_text(exception, "actual", error->actual) < 0)
+        return -1;
+    return error->axis < 0 ? 0 : set_attribute(exception, "axis", PyLong_FromLong(error->axis));
+}
+
+PyObject *fpy_raise(fer_error *error)
+{
+    PyObject *class = class_of(error->kind);
+    PyObject *message = fpy_text(error->message == NULL ? "out of memory" : error->message);
+    PyObject *exception = message == NULL ? NULL : PyObject_CallOneArg(class, message);
+    if (exception != NULL && set_members(exception, error) == 0)
+        PyErr_SetObject(class, exception);
+    Py_XDECREF(exception);
+    Py_XDECREF(message);
+    fer_error_clear(error);
+    return NULL;
+}
+
+PyObject *fpy_raise_interrupted(fer_error *error)
+{
+    if (PyErr_CheckSignals() == 0)
+        return fpy_raise(error);
+    fer_error_clear(error);
+    return NULL;
+}
+
+const char *fpy_c_text(PyObject *object, const char *what)
+{
+    if (!PyUnicode_Check(object)) {
+        PyErr_Format(PyExc_TypeError, "%s is a str, not %s", what, Py_TYPE(object)->tp_name);
+        return NULL;
+    }
+    Py_ssize_t length;
+    const char *text = PyUnicode_AsUTF8AndSize(object, &length);
+    if (text == NULL || strlen(text) == (size_t)length)
+        return text;
+    PyErr_Format(PyExc_ValueError, "%s has a character 0 in it", what);
+    return NULL;
+}
+
+/* Only what conversions raise for what they are given; anything else passes as it is. */
+void fpy_name_place(const char *op, const char *place)
+{
+    PyObject *const named[] = {PyExc_TypeError,   PyExc_ValueError,  PyExc_OverflowError,
+                               PyExc_BufferError, PyExc_ImportError, PyExc_NotImplementedError};
+    PyObject *class, *value, *trace;
+    PyErr_Fetch(&class, &value, &trace);
+    for (size_t i = 0; i < sizeof named / sizeof *named; i++)
+        if (class == named[i] && value != NULL) {
+            PyErr_Format(class, "%s: %s: %S", op, place, value);
+            Py_DECREF(class);
+            Py_DECREF(value);
+            Py_XDECREF(trace);
+            return;
+        }
+    PyErr_Restore(class, value, trace);
+}

@@ -1,0 +1,412 @@
+/* Graph and TensorValue: ops staged once, to be run many times. */
+#include "core.h"
+
+#include <string.h>
+
+static fpy_graph *as_graph(PyObject *self)
+{
+    return (fpy_graph *)self;
+}
+
+static fpy_value *as_value(PyObject *self)
+{
+    return (fpy_value *)self;
+}
+
+/* --- Values ----------------------------------------------------------------------------------- */
+
+PyObject *fpy_value_object(fpy_graph *graph, fer_value *value)
+{
+    fpy_value *self = PyObject_New(fpy_value, &fpy_class_value);
+    if (self == NULL)
+        return NULL;
+    self->graph = (fpy_graph *)Py_NewRef((PyObject *)graph);
+    self->value = value;
+    return (PyObject *)self;
+}
+
+static void value_destroy(PyObject *self)
+{
+    Py_DECREF((PyObject *)as_value(self)->graph);
+    PyObject_Free(self);
+}
+
+static const fer_type *type_of(PyObject *self)
+{
+    return fer_value_type(as_value(self)->value);
+}
+
+static PyObject *value_get_type(PyObject *self, void *closure)
+{
+    (void)closure;
+    return fpy_type_object(fer_type_retain(type_of(self)));
+}
+
+static PyObject *value_get_shape(PyObject *self, void *closure)
+{
+    (void)closure;
+    return fpy_type_shape(type_of(self));
+}
+
+static PyObject *value_get_dtype(PyObject *self, void *closure)
+{
+    (void)closure;
+    return fpy_dtype_object(fer_type_dtype(type_of(self)));
+}
+
+static PyObject *value_get_rank(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromSize_t(fer_type_rank(type_of(self)));
+}
+
+static PyObject *value_get_device(PyObject *self, void *closure)
+{
+    (void)closure;
+    return fpy_device_object(fer_type_device(type_of(self)));
+}
+
+static PyObject *value_get_graph(PyObject *self, void *closure)
+{
+    (void)closure;
+    return Py_NewRef((PyObject *)as_value(self)->graph);
+}
+
+static PyObject *value_show(PyObject *self)
+{
+    return PyUnicode_FromFormat("<TensorValue %s of graph '%s'>", fer_type_text(type_of(self)),
+                                fer_graph_name(as_value(self)->graph->graph));
+}
+
+/* A value of a graph has many objects. */
+static Py_hash_t value_hash(PyObject *self)
+{
+    return (Py_hash_t)((uintptr_t)as_value(self)->value >> 4);
+}
+
+static PyObject *rebind(PyObject *self, PyObject *shape)
+{
+    fer_dim *dims[FER_MAX_RANK];
+    size_t rank;
+    fer_value *made;
+    fer_error error = FER_ERROR_INIT;
+    fpy_graph *graph = as_value(self)->graph;
+    if (fpy_dims_from(shape, dims, FER_MAX_RANK, &rank) < 0)
+        return NULL;
+    fer_status status = fer_graph_rebind(graph->graph, as_value(self)->value,
+                                         (const fer_dim *const *)dims, rank, &made, &error);
+    fpy_dims_clear(dims, rank < FER_MAX_RANK ? rank : FER_MAX_RANK);
+    return status == FER_OK ? fpy_value_object(graph, made) : fpy_raise(&error);
+}
+
+static PyGetSetDef value_members[] = {
+    {"type", value_get_type, NULL, "The TensorType.", NULL},
+    {"shape", value_get_shape, NULL, "A tuple of dims.", NULL},
+    {"dtype", value_get_dtype, NULL, "The DType.", NULL},
+    {"rank", value_get_rank, NULL, "The number of dims.", NULL},
+    {"device", value_get_device, NULL, "The DeviceRef.", NULL},
+    {"graph", value_get_graph, NULL, "The Graph that it belongs to.", NULL},
+    {0},
+};
+
+static PyMethodDef value_methods[] = {
+    {"rebind", rebind, METH_O,
+     "rebind($self, shape, /)\n--\n\nThe same value with these dims, which is checked when the graph\n"
+     "runs (KernelError). ValueError: another rank, a dim that cannot hold."},
+    {0},
+};
+
+PyDoc_STRVAR(value_doc, "A value in a graph: an input, or the result of an op that was staged.");
+
+PyTypeObject fpy_class_value = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "ferrule.TensorValue",
+    .tp_doc = value_doc,
+    .tp_basicsize = sizeof(fpy_value),
+    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_dealloc = value_destroy,
+    .tp_repr = value_show,
+    .tp_hash = value_hash,
+    .tp_richcompare = fpy_compare,
+    .tp_as_number = &fpy_operators,
+    .tp_methods = value_methods,
+    .tp_getset = value_members,
+};
+
+/* --- Making a graph --------------------------------------------------------------------------- */
+
+/* A list of (name, type): of a mapping its items, of a sequence named by position. */
+static PyObject *name_inputs(PyObject *types)
+{
+    if (PyDict_Check(types) || PyObject_HasAttrString(types, "keys"))
+        return PyMapping_Items(types);
+    PyObject *items = PySequence_Fast(
+        types, "input_types is a sequence of TensorType, or a mapping of names to them");
+    PyObject *pairs = items == NULL ? NULL : PyList_New(0);
+    for (Py_ssize_t i = 0; pairs != NULL && i < PySequence_Fast_GET_SIZE(items); i++) {
+        PyObject *name = PyUnicode_FromFormat("input%zd", i);
+        PyObject *pair =
+            name == NULL ? NULL : PyTuple_Pack(2, name, PySequence_Fast_GET_ITEM(items, i));
+        if (pair == NULL || PyList_Append(pairs, pair) < 0)
+            Py_CLEAR(pairs);
+        Py_XDECREF(pair);
+        Py_XDECREF(name);
+    }
+    Py_XDECREF(items);
+    return pairs;
+}
+
+/* `pairs` outlives the inputs. */
+static int read_inputs(PyObject *pairs, fer_graph_input *inputs)
+{
+    for (Py_ssize_t i = 0; i < PyList_GET_SIZE(pairs); i++) {
+        PyObject *pair = PyList_GET_ITEM(pairs, i);
+        PyObject *type = PyTuple_GET_ITEM(pair, 1);
+        inputs[i].name = fpy_c_text(PyTuple_GET_ITEM(pair, 0), "an input's name");
+        if (inputs[i].name == NULL)
+            return -1;
+        if (!Py_IS_TYPE(type, &fpy_class_type)) {
+            PyErr_Format(PyExc_TypeError, "input '%s' is %s, not a TensorType", inputs[i].name,
+                         Py_TYPE(type)->tp_name);
+            return -1;
+        }
+        inputs[i].type = ((fpy_type *)type)->type;
+    }
+    return 0;
+}
+
+static int start_graph(fpy_graph *self, const char *name, PyObject *pairs)
+{
+    size_t count = (size_t)PyList_GET_SIZE(pairs);
+    fer_error error = FER_ERROR_INIT;
+    fer_graph_input *inputs = PyMem_Calloc(count + 1, sizeof *inputs);
+    int result = -1;
+    if (inputs == NULL)
+        PyErr_NoMemory();
+    else if (read_inputs(pairs, inputs) == 0)
+        result = 0;
+    if (result == 0 && (fer_module_create(&self->module, &error) != FER_OK ||
+                        fer_graph_create(self->module, name, inputs, count, &self->graph, &error) !=
+                            FER_OK)) {
+        fpy_raise(&error);
+        result = -1;
+    }
+    PyMem_Free(inputs);
+    return result;
+}
+
+static PyObject *name_tuple(PyObject *pairs)
+{
+    PyObject *names = PyTuple_New(PyList_GET_SIZE(pairs));
+    for (Py_ssize_t i = 0; names != NULL && i < PyList_GET_SIZE(pairs); i++)
+        PyTuple_SET_ITEM(names, i, Py_NewRef(PyTuple_GET_ITEM(PyList_GET_ITEM(pairs, i), 0)));
+    return names;
+}
+
+static PyObject *create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
+{
+    static char *keywords[] = {"name", "input_types", NULL};
+    PyObject *name, *types = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:Graph", keywords, &name, &types))
+        return NULL;
+    const char *text = fpy_c_text(name, "a graph's name");
+    PyObject *pairs = text == NULL ? NULL : types == NULL ? PyList_New(0) : name_inputs(types);
+    if (pairs == NULL)
+        return NULL;
+    fpy_graph *self = PyObject_New(fpy_graph, class);
+    if (self != NULL) {
+        self->module = NULL;
+        self->graph = NULL;
+        self->names = name_tuple(pairs);
+        if (self->names == NULL || start_graph(self, text, pairs) < 0) {
+            Py_DECREF((PyObject *)self);
+            self = NULL;
+        }
+    }
+    Py_DECREF(pairs);
+    return (PyObject *)self;
+}
+
+static void destroy(PyObject *self)
+{
+    fer_module_release(as_graph(self)->module);
+    Py_XDECREF(as_graph(self)->names);
+    PyObject_Free(self);
+}
+
+/* --- Building --------------------------------------------------------------------------------- */
+
+static PyObject *output(PyObject *self, PyObject *const *given, Py_ssize_t count)
+{
+    fer_value **values = PyMem_Calloc((size_t)count + 1, sizeof(fer_value *));
+    fer_error error = FER_ERROR_INIT;
+    if (values == NULL)
+        return PyErr_NoMemory();
+    for (Py_ssize_t i = 0; i < count; i++) {
+        if (!Py_IS_TYPE(given[i], &fpy_class_value)) {
+            PyErr_Format(PyExc_TypeError, "graph '%s': output %zd is of type '%s', not a TensorValue",
+                         fer_graph_name(as_graph(self)->graph), i, Py_TYPE(given[i])->tp_name);
+            PyMem_Free(values);
+            return NULL;
+        }
+        values[i] = as_value(given[i])->value;
+    }
+    fer_status status = fer_graph_output(as_graph(self)->graph, values, (size_t)count, &error);
+    PyMem_Free(values);
+    return status == FER_OK ? Py_NewRef(Py_None) : fpy_raise(&error);
+}
+
+static PyObject *constant(PyObject *self, PyObject *data)
+{
+    fpy_loan loan;
+    int lent = fpy_lend(data, FPY_COPY_IF_NEEDED, &loan);
+    if (lent < 0)
+        return NULL;
+    if (lent == 0) {
+        PyObject *tensor = fpy_tensor_from_sequence(data, FER_DTYPE_INVALID, (fer_device){0});
+        PyObject *value = tensor == NULL ? NULL : constant(self, tensor);
+        Py_XDECREF(tensor);
+        return value;
+    }
+    fer_value *value;
+    fer_error error = FER_ERROR_INIT;
+    fer_status status = fer_graph_constant(as_graph(self)->graph, loan.tensor, &value, &error);
+    fpy_end_loan(&loan);
+    return status == FER_OK ? fpy_value_object(as_graph(self), value) : fpy_raise(&error);
+}
+
+static PyObject *compile(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    static char *names[] = {"executor", NULL};
+    const char *executor = NULL;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "|z:compile", names, &executor))
+        return NULL;
+    return fpy_model_create(as_graph(self), executor);
+}
+
+static PyObject *enter(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return Py_NewRef(self);
+}
+
+static PyObject *leave(PyObject *self, PyObject *unused)
+{
+    (void)self;
+    (void)unused;
+    Py_RETURN_NONE;
+}
+
+/* --- Looking ---------------------------------------------------------------------------------- */
+
+static PyObject *list_values(PyObject *self, size_t count,
+                             fer_value *(*value_at)(const fer_graph *graph, size_t index))
+{
+    PyObject *tuple = PyTuple_New((Py_ssize_t)count);
+    for (size_t i = 0; tuple != NULL && i < count; i++) {
+        PyObject *value = fpy_value_object(as_graph(self), value_at(as_graph(self)->graph, i));
+        if (value == NULL)
+            Py_CLEAR(tuple);
+        else
+            PyTuple_SET_ITEM(tuple, (Py_ssize_t)i, value);
+    }
+    return tuple;
+}
+
+static PyObject *get_inputs(PyObject *self, void *closure)
+{
+    (void)closure;
+    return list_values(self, fer_graph_num_inputs(as_graph(self)->graph), fer_graph_input_at);
+}
+
+static PyObject *get_outputs(PyObject *self, void *closure)
+{
+    (void)closure;
+    return list_values(self, fer_graph_num_outputs(as_graph(self)->graph), fer_graph_output_at);
+}
+
+static PyObject *get_name(PyObject *self, void *closure)
+{
+    (void)closure;
+    return fpy_text(fer_graph_name(as_graph(self)->graph));
+}
+
+static PyObject *get_input_names(PyObject *self, void *closure)
+{
+    (void)closure;
+    return Py_NewRef(as_graph(self)->names);
+}
+
+static PyObject *get_num_ops(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyLong_FromSize_t(fer_graph_num_ops(as_graph(self)->graph));
+}
+
+/* The program's text, but for a graph that has no outputs yet. */
+static PyObject *show(PyObject *self)
+{
+    char *text = NULL;
+    fer_error error = FER_ERROR_INIT;
+    if (fer_module_print(as_graph(self)->module, &text, &error) != FER_OK)
+        return fpy_raise(&error);
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == '\n')
+        text[--length] = '\0';
+    PyObject *result = fpy_text(text);
+    fer_string_free(text);
+    return result;
+}
+
+static PyGetSetDef members[] = {
+    {"name", get_name, NULL, "The graph's name.", NULL},
+    {"inputs", get_inputs, NULL, "A tuple of TensorValue.", NULL},
+    {"input_names", get_input_names, NULL, "A tuple of the inputs' names.", NULL},
+    {"outputs", get_outputs, NULL, "A tuple of TensorValue; empty before output().", NULL},
+    {"num_ops", get_num_ops, NULL, "How many ops were staged.", NULL},
+    {0},
+};
+
+static PyMethodDef methods[] = {
+    {"output", (PyCFunction)(void (*)(void))output, METH_FASTCALL,
+     "output($self, /, *values)\n--\n\nFinishes the graph. ValueError: a second call, a value of another\n"
+     "graph."},
+    {"constant", constant, METH_O,
+     "constant($self, data, /)\n--\n\nA value that is always this tensor, array, number or nested\n"
+     "sequence; it is copied."},
+    {"compile", (PyCFunction)(void (*)(void))compile, METH_VARARGS | METH_KEYWORDS,
+     "compile($self, executor=None)\n--\n\nA Model of the finished graph. ValueError: it is not finished,\n"
+     "or there is no such executor."},
+    {"__enter__", enter, METH_NOARGS, NULL},
+    {"__exit__", leave, METH_VARARGS, NULL},
+    {0},
+};
+
+PyDoc_STRVAR(graph_doc,
+             "Graph(name, input_types=())\n--\n\n"
+             "A graph under construction. `input_types` is a sequence of TensorType, or a mapping of\n"
+             "names to them; without names they are input0, input1, ... Ops that are called with its\n"
+             "values are staged in it, and output() finishes it. Printed it is a program's text.\n\n"
+             "TypeError: an input dim that is an expression. ValueError: a name that occurs twice.\n\n"
+             ">>> with Graph('g', input_types=[TensorType(DType.float32, ['n'])]) as graph:\n"
+             "...     graph.output(graph.inputs[0])\n"
+             ">>> graph.compile()([1.5]).tolist()\n[1.5]");
+
+PyTypeObject fpy_class_graph = {
+    PyVarObject_HEAD_INIT(NULL, 0)
+    .tp_name = "ferrule.Graph",
+    .tp_doc = graph_doc,
+    .tp_basicsize = sizeof(fpy_graph),
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_new = create,
+    .tp_dealloc = destroy,
+    .tp_repr = show,
+    .tp_methods = methods,
+    .tp_getset = members,
+};
+
+int fpy_add_graphs(PyObject *module)
+{
+    return fpy_add_class(module, &fpy_class_graph) < 0 ? -1
+                                                       : fpy_add_class(module, &fpy_class_value);
+}

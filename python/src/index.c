@@ -1,0 +1,293 @@
+/* Indexing and operators. An index describes its elements with strides and has the library copy
+ * them, so that every tensor stays compact; operators are ops of the standard package, which
+ * ferrule._operators calls. */
+#include "core.h"
+
+static fer_tensor *of(PyObject *self)
+{
+    return ((fpy_tensor *)self)->tensor;
+}
+
+/* --- Indexing --------------------------------------------------------------------------------- */
+
+typedef struct selection {
+    const fer_tensor *tensor;
+    int64_t strides[FER_MAX_RANK]; /* of the tensor's own axes */
+    size_t next;                   /* the axis that the next item is for */
+    int64_t offset;                /* of the first element, in elements */
+    size_t rank;
+    int64_t shape[FER_MAX_RANK + 1];
+    int64_t steps[FER_MAX_RANK + 1];
+} selection;
+
+static int add_axis(selection *s, int64_t extent, int64_t step)
+{
+    if (s->rank == FER_MAX_RANK) {
+        PyErr_SetString(PyExc_ValueError, "the result would have more than 8 axes");
+        return -1;
+    }
+    s->shape[s->rank] = extent;
+    s->steps[s->rank++] = step;
+    return 0;
+}
+
+static int take_whole(selection *s, size_t num_axes)
+{
+    for (; num_axes > 0; num_axes--, s->next++)
+        if (add_axis(s, fer_tensor_shape(s->tensor)[s->next], s->strides[s->next]) < 0)
+            return -1;
+    return 0;
+}
+
+static int take_slice(selection *s, PyObject *slice)
+{
+    Py_ssize_t start, stop, step;
+    if (PySlice_Unpack(slice, &start, &stop, &step) < 0)
+        return -1;
+    Py_ssize_t count = PySlice_AdjustIndices((Py_ssize_t)fer_tensor_shape(s->tensor)[s->next],
+                                             &start, &stop, step);
+    int64_t stride = s->strides[s->next++];
+    if (count > 0)
+        s->offset += start * stride;
+    return add_axis(s, count, count > 1 ? step * stride : stride);
+}
+
+static int take_one(selection *s, PyObject *index)
+{
+    int64_t extent = fer_tensor_shape(s->tensor)[s->next];
+    Py_ssize_t i = PyNumber_AsSsize_t(index, PyExc_IndexError);
+    if (i == -1 && PyErr_Occurred() != NULL)
+        return -1;
+    if (i < -extent || i >= extent) {
+        PyErr_Format(PyExc_IndexError, "index %zd is outside axis %zu of %lld", i, s->next,
+                     (long long)extent);
+        return -1;
+    }
+    s->offset += (i < 0 ? i + extent : i) * s->strides[s->next++];
+    return 0;
+}
+
+/* `rest` is how many axes an ellipsis stands for. */
+static int take_item(selection *s, PyObject *item, size_t rest)
+{
+    if (item == Py_None)
+        return add_axis(s, 1, 0);
+    if (item == Py_Ellipsis)
+        return take_whole(s, rest);
+    if (PySlice_Check(item))
+        return take_slice(s, item);
+    if (PyIndex_Check(item) && !PyBool_Check(item))
+        return take_one(s, item);
+    PyErr_Format(PyExc_TypeError,
+                 "an index is an integer, a slice, an ellipsis or None, not %s; the standard op "
+                 "`gather` takes rows by number",
+                 Py_TYPE(item)->tp_name);
+    return -1;
+}
+
+static int select_items(selection *s, PyObject *const *items, Py_ssize_t num_items)
+{
+    size_t rank = fer_tensor_rank(s->tensor);
+    size_t num_used = 0, num_ellipses = 0;
+    for (Py_ssize_t i = 0; i < num_items; i++) {
+        num_ellipses += items[i] == Py_Ellipsis;
+        num_used += items[i] != Py_None && items[i] != Py_Ellipsis;
+    }
+    if (num_used > rank || num_ellipses > 1) {
+        PyErr_Format(PyExc_IndexError,
+                     num_used > rank ? "%zu indices for a tensor of rank %zu" : "more than one ellipsis",
+                     num_used, rank);
+        return -1;
+    }
+    for (Py_ssize_t i = 0; i < num_items; i++)
+        if (take_item(s, items[i], rank - num_used) < 0)
+            return -1;
+    return take_whole(s, rank - s->next);
+}
+
+static PyObject *copy_selection(const selection *s)
+{
+    const fer_tensor *tensor = s->tensor;
+    fer_dtype dtype = fer_tensor_dtype(tensor);
+    fer_dl_managed_tensor managed = {
+        .dl_tensor = {.data = (void *)(uintptr_t)fer_tensor_const_data(tensor),
+                      .device = {1, fer_tensor_device(tensor).id},
+                      .ndim = (int32_t)s->rank,
+                      .dtype = {fer_dtype_dlpack_code(dtype), fer_dtype_dlpack_bits(dtype), 1},
+                      .shape = (int64_t *)(uintptr_t)s->shape,
+                      .strides = (int64_t *)(uintptr_t)s->steps,
+                      .byte_offset = (uint64_t)s->offset * fer_dtype_bytes(dtype)}};
+    fer_tensor *made;
+    fer_error error = FER_ERROR_INIT;
+    if (fer_tensor_from_dlpack(&managed, FER_DL_COPY_ALWAYS, &made, &error) != FER_OK)
+        return fpy_raise(&error);
+    return fpy_tensor_object(made);
+}
+
+static void start(selection *s, const fer_tensor *tensor)
+{
+    *s = (selection){.tensor = tensor};
+    int64_t stride = 1;
+    for (size_t i = fer_tensor_rank(tensor); i-- > 0;) {
+        s->strides[i] = stride;
+        stride *= fer_tensor_shape(tensor)[i];
+    }
+}
+
+static PyObject *subscript(PyObject *self, PyObject *key)
+{
+    selection s;
+    start(&s, of(self));
+    bool is_tuple = PyTuple_Check(key);
+    PyObject *const *items = is_tuple ? &PyTuple_GET_ITEM(key, 0) : &key;
+    if (select_items(&s, items, is_tuple ? PyTuple_GET_SIZE(key) : 1) < 0)
+        return NULL;
+    return copy_selection(&s);
+}
+
+static Py_ssize_t length(PyObject *self)
+{
+    if (fer_tensor_rank(of(self)) > 0)
+        return (Py_ssize_t)fer_tensor_shape(of(self))[0];
+    PyErr_SetString(PyExc_TypeError, "a tensor of rank 0 has no length");
+    return -1;
+}
+
+/* For iteration, which ends with IndexError. */
+static PyObject *item(PyObject *self, Py_ssize_t index)
+{
+    PyObject *key = PyLong_FromSsize_t(index);
+    PyObject *result = key == NULL ? NULL : subscript(self, key);
+    Py_XDECREF(key);
+    return result;
+}
+
+PyMappingMethods fpy_tensor_as_mapping = {.mp_length = length, .mp_subscript = subscript};
+PySequenceMethods fpy_tensor_as_sequence = {.sq_length = length, .sq_item = item};
+
+/* The same elements over and over on axes that are of length 1 or not there: a stride of 0. */
+PyObject *fpy_tensor_broadcast(PyObject *self, PyObject *shape)
+{
+    selection s;
+    start(&s, of(self));
+    int64_t wanted[FER_MAX_RANK];
+    size_t rank, own = fer_tensor_rank(of(self));
+    if (fpy_extents_from(shape, wanted, &rank) < 0)
+        return NULL;
+    bool is_good = rank <= FER_MAX_RANK && own <= rank;
+    for (size_t i = 0; is_good && i < rank; i++) {
+        size_t axis = i + own - rank; /* wraps for axes that are new */
+        bool is_own = i + own >= rank;
+        int64_t extent = is_own ? fer_tensor_shape(of(self))[axis] : 1;
+        is_good = extent == wanted[i] || extent == 1;
+        (void)add_axis(&s, wanted[i], extent == 1 ? 0 : s.strides[axis]);
+    }
+    if (is_good)
+        return copy_selection(&s);
+    PyObject *own_shape = fpy_extents(fer_tensor_shape(of(self)), own);
+    if (own_shape != NULL)
+        PyErr_Format(PyExc_ValueError, "%S cannot be broadcast to %S", own_shape, shape);
+    Py_XDECREF(own_shape);
+    return NULL;
+}
+
+/* --- Operators -------------------------------------------------------------------------------- */
+
+/* The function of ferrule._operators, imported at the first use and then kept. */
+static PyObject *operate(const char *name, PyObject *a, PyObject *b)
+{
+    static PyObject *module;
+    if (module == NULL)
+        module = PyImport_ImportModule("ferrule._operators");
+    if (module == NULL)
+        return NULL;
+    return b == NULL ? PyObject_CallMethod(module, "unary", "sO", name, a)
+                     : PyObject_CallMethod(module, "binary", "sOO", name, a, b);
+}
+
+#define BINARY(function, name)                                                                     \
+    static PyObject *function(PyObject *a, PyObject *b)                                            \
+    {                                                                                              \
+        return operate(name, a, b);                                                                \
+    }
+
+BINARY(add, "add")
+BINARY(subtract, "sub")
+BINARY(multiply, "mul")
+BINARY(divide, "div")
+BINARY(floor_divide, "floor_div")
+BINARY(matrix_multiply, "matmul")
+
+static PyObject *power(PyObject *a, PyObject *b, PyObject *modulus)
+{
+    if (modulus != Py_None)
+        Py_RETURN_NOTIMPLEMENTED;
+    return operate("pow", a, b);
+}
+
+static PyObject *negate(PyObject *self)
+{
+    return operate("neg", self, NULL);
+}
+
+static PyObject *absolute(PyObject *self)
+{
+    return operate("abs", self, NULL);
+}
+
+PyObject *fpy_compare(PyObject *a, PyObject *b, int comparison)
+{
+    static const char *const NAMES[] = {
+        [Py_LT] = "lt", [Py_LE] = "le", [Py_EQ] = "eq",
+        [Py_NE] = "ne", [Py_GT] = "gt", [Py_GE] = "ge",
+    };
+    return operate(NAMES[comparison], a, b);
+}
+
+/* The only element, for bool(), int() and float(). */
+static PyObject *element(PyObject *self)
+{
+    if (fpy_is_tensor(self))
+        return fpy_tensor_item(self, NULL);
+    return PyErr_Format(PyExc_TypeError,
+                        "a graph value has no number before the graph runs; Python cannot branch on it");
+}
+
+static int is_true(PyObject *self)
+{
+    PyObject *number = element(self);
+    int result = number == NULL ? -1 : PyObject_IsTrue(number);
+    Py_XDECREF(number);
+    return result;
+}
+
+static PyObject *to_float(PyObject *self)
+{
+    PyObject *number = element(self);
+    PyObject *result = number == NULL ? NULL : PyNumber_Float(number);
+    Py_XDECREF(number);
+    return result;
+}
+
+static PyObject *to_int(PyObject *self)
+{
+    PyObject *number = element(self);
+    PyObject *result = number == NULL ? NULL : PyNumber_Long(number);
+    Py_XDECREF(number);
+    return result;
+}
+
+PyNumberMethods fpy_operators = {
+    .nb_add = add,
+    .nb_subtract = subtract,
+    .nb_multiply = multiply,
+    .nb_power = power,
+    .nb_negative = negate,
+    .nb_absolute = absolute,
+    .nb_bool = is_true,
+    .nb_int = to_int,
+    .nb_float = to_float,
+    .nb_floor_divide = floor_divide,
+    .nb_true_divide = divide,
+    .nb_matrix_multiply = matrix_multiply,
+};

@@ -1,0 +1,77 @@
+/* The module: every file adds its part. */
+#include "core.h"
+
+#include <string.h>
+
+int fpy_add_class(PyObject *module, PyTypeObject *class)
+{
+    if (PyType_Ready(class) < 0)
+        return -1;
+    return PyModule_AddObjectRef(module, strrchr(class->tp_name, '.') + 1, (PyObject *)class);
+}
+
+PyDoc_STRVAR(memory_doc, "memory()\n--\n\n"
+                         "What tensors take: a dict of `bytes_in_use`, `bytes_idle`, `bytes_bound`,\n"
+                         "`num_reused` and `num_fresh`. Tensors below about 32 KiB are not counted.\n\n"
+                         ">>> sorted(ferrule.memory())[0]\n'bytes_bound'");
+
+static PyObject *memory(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    fer_memory_figures figures = fer_memory_read();
+    return Py_BuildValue("{sKsKsKsKsK}", "bytes_in_use", (unsigned long long)figures.bytes_in_use,
+                         "bytes_idle", (unsigned long long)figures.bytes_idle, "bytes_bound",
+                         (unsigned long long)figures.bytes_bound, "num_reused",
+                         (unsigned long long)figures.num_reused, "num_fresh",
+                         (unsigned long long)figures.num_fresh);
+}
+
+PyDoc_STRVAR(counters_doc, "counters()\n--\n\n"
+                           "What this process has done so far: a dict of `compiles` (compiler runs),\n"
+                           "`cache_hits` and `cache_misses` (of kernels).\n\n"
+                           ">>> sorted(ferrule.counters())\n['cache_hits', 'cache_misses', 'compiles']");
+
+static PyObject *counters(PyObject *module, PyObject *unused)
+{
+    (void)module;
+    (void)unused;
+    fer_counters figures = fer_read_counters();
+    return Py_BuildValue("{sKsKsK}", "compiles", (unsigned long long)figures.compiles, "cache_hits",
+                         (unsigned long long)figures.cache_hits, "cache_misses",
+                         (unsigned long long)figures.cache_misses);
+}
+
+static PyMethodDef functions[] = {
+    {"memory", memory, METH_NOARGS, memory_doc},
+    {"counters", counters, METH_NOARGS, counters_doc},
+    {0},
+};
+
+static struct PyModuleDef definition = {
+    PyModuleDef_HEAD_INIT,
+    .m_name = "ferrule._core",
+    .m_doc = "The C library's objects. Import them from `ferrule` and `ferrule.custom`.",
+    .m_size = -1,
+    .m_methods = functions,
+};
+
+static int fill(PyObject *module)
+{
+    static int (*const PARTS[])(PyObject *) = {
+        fpy_add_errors,    fpy_add_dtypes, fpy_add_dims,   fpy_add_types, fpy_add_templates,
+        fpy_add_tensors,   fpy_add_ops,    fpy_add_graphs, fpy_add_models,
+    };
+    for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
+        if (PARTS[i](module) < 0)
+            return -1;
+    return PyModule_AddStringConstant(module, "__version__", fer_version());
+}
+
+PyMODINIT_FUNC PyInit__core(void)
+{
+    PyObject *module = PyModule_Create(&definition);
+    if (module != NULL && fill(module) < 0)
+        Py_CLEAR(module);
+    return module;
+}

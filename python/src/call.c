@@ -162,6 +162,13 @@ static int add_memory(arguments *a, PyObject *object, int operand, fer_argument 
     return 0;
 }
 
+/* numpy.float64 is a float of Python too; where no number may stand it is an array of rank 0. */
+static bool is_array(const fpy_op *op, PyObject *object, int operand)
+{
+    return !PyFloat_CheckExact(object) && operand >= 0 && PyObject_CheckBuffer(object) &&
+           fer_signature_folded(fer_op_signature(op->op))->operands[operand].type.num_axes > 0;
+}
+
 static int add_argument(arguments *a, PyObject *object, const char *keyword)
 {
     fer_argument *argument = &a->list[a->count];
@@ -179,7 +186,7 @@ static int add_argument(arguments *a, PyObject *object, const char *keyword)
     int is_number = fpy_number_from(object, &argument->as.number);
     if (is_number < 0)
         return fail_operand(a->op, operand);
-    if (is_number == 1) {
+    if (is_number == 1 && !is_array(a->op, object, operand)) {
         argument->kind = FER_ARGUMENT_NUMBER;
         a->is_plain = false;
         return 0;

@@ -135,6 +135,15 @@ static bool is_given(PyObject *object)
     return object != NULL && object != Py_None;
 }
 
+static int read_pair(PyObject *pair, const char *what, int *out_first, int *out_second)
+{
+    if (PyTuple_Check(pair))
+        return PyArg_ParseTuple(pair, "ii", out_first, out_second) ? 0 : -1;
+    PyErr_Format(PyExc_TypeError, "%s is a tuple of two integers, not %s", what,
+                 Py_TYPE(pair)->tp_name);
+    return -1;
+}
+
 static int check_place(const fer_tensor *tensor, PyObject *stream, PyObject *device)
 {
     int kind, id;
@@ -142,7 +151,7 @@ static int check_place(const fer_tensor *tensor, PyObject *stream, PyObject *dev
         return fail_buffer("host memory has no streams; stream has to be None");
     if (!is_given(device))
         return 0;
-    if (!PyArg_ParseTuple(device, "ii;dl_device is (device type, id)", &kind, &id))
+    if (read_pair(device, "dl_device", &kind, &id) < 0)
         return -1;
     if (kind == 1 && id == fer_tensor_device(tensor).id)
         return 0;
@@ -158,8 +167,7 @@ PyObject *fpy_tensor_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
                                      &device, &copy) ||
         check_place(of(self), stream, device) < 0)
         return NULL;
-    if (is_given(version) &&
-        !PyArg_ParseTuple(version, "ii;max_version is (major, minor)", &major, &minor))
+    if (is_given(version) && read_pair(version, "max_version", &major, &minor) < 0)
         return NULL;
     int as_copy = is_given(copy) ? PyObject_IsTrue(copy) : 0;
     if (as_copy < 0)

@@ -38,13 +38,14 @@ static fer_status run_model(void *context, fer_error *error)
 /* What an input is in messages. */
 static int fail_input(const run *r, size_t index)
 {
-    char place[128];
+    char graph[128], place[128];
     PyObject *names = r->model->graph->names;
     const char *name = index < (size_t)PyTuple_GET_SIZE(names)
                            ? PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, (Py_ssize_t)index))
                            : NULL;
     PyOS_snprintf(place, sizeof place, "input '%.100s'", name == NULL ? "" : name);
-    fpy_name_place(fer_graph_name(r->model->graph->graph), place);
+    PyOS_snprintf(graph, sizeof graph, "graph '%.100s'", fer_graph_name(r->model->graph->graph));
+    fpy_name_place(graph, place);
     return -1;
 }
 
@@ -78,10 +79,10 @@ static int find_input(const run *r, PyObject *keyword, size_t *out_index)
             *out_index = (size_t)i;
             if (r->inputs[i] == NULL)
                 return 0;
-            PyErr_Format(PyExc_TypeError, "%s: input '%U' is given twice", graph, keyword);
+            PyErr_Format(PyExc_TypeError, "graph '%s': input '%U' is given twice", graph, keyword);
             return -1;
         }
-    PyErr_Format(PyExc_TypeError, "%s: there is no input '%U'; the inputs are %S", graph, keyword,
+    PyErr_Format(PyExc_TypeError, "graph '%s': there is no input '%U'; the inputs are %S", graph, keyword,
                  names);
     return -1;
 }
@@ -127,7 +128,7 @@ static PyObject *call(PyObject *object, PyObject *const *given, size_t num_flagg
     size_t num_inputs =
         num_positional + (keywords == NULL ? 0 : (size_t)PyTuple_GET_SIZE(keywords));
     if (num_inputs != self->num_inputs)
-        return PyErr_Format(PyExc_TypeError, "%s: expected %zu input%s, got %zu",
+        return PyErr_Format(PyExc_TypeError, "graph '%s': expected %zu input%s, got %zu",
                             fer_graph_name(self->graph->graph), self->num_inputs,
                             self->num_inputs == 1 ? "" : "s", num_inputs);
     fer_tensor *tensors[2 * ON_STACK];

@@ -1,0 +1,316 @@
+"""What concerns the process: memory, references, threads, signals, forks, its end."""
+
+import gc
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+import ferrule
+from ferrule import CompileError, DType, Graph, KernelError, Tensor, TensorType, custom
+
+
+def python(code, *arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-c", code, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        **options,
+    )
+
+
+def succeeds(code, *arguments):
+    run = python(code, *arguments)
+    assert (run.returncode, run.stderr) == (0, "")
+    return run.stdout
+
+
+def resident():
+    """Bytes that the process has in memory."""
+    pages = int(pathlib.Path("/proc/self/statm").read_text().split()[1])
+    return pages * os.sysconf("SC_PAGE_SIZE")
+
+
+def flat(work, count):
+    """Memory after a warm-up grows by no more than noise."""
+    work(count // 4)
+    gc.collect()
+    before = resident()
+    work(count)
+    gc.collect()
+    assert resident() - before < 2 << 20
+
+
+COUNT = int(os.environ.get("FERRULE_LEAK_CALLS", "20000"))
+
+
+def test_calls_leak_nothing(ops):
+    np = pytest.importorskip("numpy")
+    x, y, array = Tensor.ones(3), Tensor.ones(3), np.ones((3, 2), "f4")
+    same, add = ops.same, ops.add_scalar
+
+    def work(count):
+        for _ in range(count):
+            same(x)
+            same(x, out=y)
+            same(x=x)
+            same(array)
+            same(array.T)
+            same(array, out=np.empty_like(array))
+            add(x, 2.0)
+            Tensor.from_numpy(array)
+            np.from_dlpack(x)
+            x.numpy()
+            x[1:]
+            x.tolist()
+
+    flat(work, COUNT)
+
+
+def test_failing_calls_leak_nothing(ops):
+    np = pytest.importorskip("numpy")
+    x, y = Tensor.ones(3), Tensor.ones(4)
+    odd = np.ones(3, ">f4")
+    bad = Tensor([-1.0])
+    failing = [
+        lambda: ops.dot(x, y),
+        lambda: ops.dot(x),
+        lambda: ops.dot(x, None),
+        lambda: ops.dot(x, c=x),
+        lambda: ops.dot(x, odd),
+        lambda: ops.same(x, out=y),
+        lambda: ops.checked(bad),
+        lambda: ops.group[{"g": "4"}],
+        lambda: Tensor([[1], 2]),
+        lambda: ferrule.Dim("n +"),
+        lambda: custom.declare("f(x f32[n]) -> f32[n]", source="x"),
+        lambda: custom.declare("f", {"x": custom.TemplateType("f32", ["n"])}, [], source="x"),
+    ]
+
+    def work(count):
+        for _ in range(count):
+            for call in failing:
+                try:
+                    call()
+                except (TypeError, ValueError, NotImplementedError, KernelError):
+                    continue
+                raise AssertionError
+
+    flat(work, COUNT // 20)
+
+
+def test_declarations_leak_nothing(ops, kernels):
+    n = custom.Symbol("n")
+
+    def work(count):
+        for _ in range(count):
+            op = custom.declare("dot", custom_extensions=kernels)
+            op.inputs, op.outputs, op.parameters, op.extensions, op.token, repr(op)
+            ops.scale[{"by": 2.0}]
+            custom.TemplateType(DType.float32, [n // 2, custom.Run("s")])
+            with Graph("g", [TensorType("f32", ["n"])]) as graph:
+                graph.output(op(*graph.inputs * 2))
+            graph.compile()(Tensor.ones(2))
+
+    flat(work, max(COUNT // 200, 100))
+
+
+def test_references_balance(ops):
+    x, y = Tensor.ones(3), Tensor.ones(3)
+    objects = [x, y, ops.same, DType.float32, ferrule.Dim("n"), Tensor, custom.CustomOp, None]
+
+    def work():
+        ops.same(x), ops.same(x, out=y), ops.same(x=x), ops.halves(x), x.dtype, x.to(None)
+        ops.same.inputs["x"].shape, ops.same.outputs, hash(ops.same), ops.same == ops.dot
+        for call in (lambda: ops.same(), lambda: ops.same(x, y), lambda: ops.same(x, out=x)):
+            try:
+                call()
+            except (TypeError, ValueError):
+                pass
+        objects[4] + 1, objects[4].substitute({"n": 2}), objects[4] == "n"
+
+    for _ in range(50):
+        work()
+    before = [sys.getrefcount(thing) for thing in objects]
+    for _ in range(100):
+        work()
+    after = [sys.getrefcount(thing) for thing in objects]
+    assert all(abs(b - a) < 20 for a, b in zip(before, after)), (before, after)
+
+
+def test_threads(ops, kernels):
+    """Many threads declare, call and run at once."""
+    with Graph("g", [TensorType("f32", ["n"])]) as graph:
+        graph.output(ops.same(graph.inputs[0]))
+    model = graph.compile()
+    failures = []
+
+    def work(seed):
+        try:
+            for i in range(200):
+                x = Tensor.full(seed + 1, float(i))
+                assert ops.same(x).tolist() == model(x).tolist() == [float(i)] * (seed + 1)
+                assert ops.as_type[{"to": DType.int32}](x).tolist()[0] == i
+                with pytest.raises(ValueError):
+                    ops.dot(x, Tensor.ones(seed + 2))
+        except BaseException as error:
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not failures
+
+
+def runs_meanwhile(work):
+    """Whether another thread gets to run Python while `work` does."""
+    ticks = 0
+    done = threading.Event()
+
+    def count():
+        nonlocal ticks
+        while not done.is_set():
+            ticks += 1
+            time.sleep(0.001)
+
+    thread = threading.Thread(target=count)
+    thread.start()
+    time.sleep(0.05)
+    before = ticks
+    work()
+    after = ticks
+    done.set()
+    thread.join()
+    return after - before
+
+
+def test_a_kernel_lets_others_run(ops):
+    work = Tensor(60)
+    assert runs_meanwhile(lambda: ops.busy(work)) >= 3
+    # Also when calls of this size were quick before: some are measured again.
+    quick = Tensor(0)
+    for _ in range(600):
+        ops.busy(quick)
+    assert runs_meanwhile(lambda: [ops.busy(work) for _ in range(3)]) >= 3
+
+
+def test_a_compiler_lets_others_run():
+    source = "#include <ferrule/kernel.h>\nKERNEL(f, OUT(f32, 0, y), IN(f32, 0, x))\n{\n    AT(y) = AT(x) + %d;\n    return OK;\n}\n"
+    seed = int.from_bytes(os.urandom(3), "big")
+    assert runs_meanwhile(lambda: custom.declare("f(x: f32[]) -> f32[]", source=source % seed)) >= 3
+
+
+def test_ctrl_c_stops_a_compile(tmp_path):
+    """As a terminal does it: the signal goes to the whole group. The cache is whole afterwards."""
+    compiler = tmp_path / "cc"
+    compiler.write_text('#!/bin/sh\ncase "$*" in *-shared*) touch "$0.runs"; sleep 30;; esac\nexec cc "$@"\n')
+    compiler.chmod(0o755)
+    code = (
+        "import sys\nfrom ferrule import custom\n"
+        "try:\n"
+        "    custom.declare('f(x: f32[]) -> f32[]', source=sys.argv[1])\n"
+        "except KeyboardInterrupt:\n"
+        "    print('interrupted')\n"
+    )
+    source = "#include <ferrule/kernel.h>\nKERNEL(f, OUT(f32, 0, y), IN(f32, 0, x))\n{\n    AT(y) = AT(x);\n    return OK;\n}\n"
+    environment = {**os.environ, "FERRULE_CACHE_DIR": str(tmp_path / "cache")}
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, source],
+        env={**environment, "FERRULE_CC": str(compiler)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    deadline = time.monotonic() + 60
+    while not pathlib.Path(f"{compiler}.runs").exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    os.killpg(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert (out, err, process.returncode) == ("interrupted\n", "", 0)
+    again = python(code, source, env=environment)
+    assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+
+
+def test_fork(ops):
+    code = (
+        "import os, sys\nfrom ferrule import Tensor, custom\n"
+        "op = custom.declare('same', custom_extensions=sys.argv[1])\n"
+        "x = Tensor.ones(100000)\n"
+        "op(x)\n"
+        "child = os.fork()\n"
+        "if child == 0:\n"
+        "    op(op(x)), custom.declare('dot', custom_extensions=sys.argv[1])(x, x)\n"
+        "    os._exit(0)\n"
+        "assert os.waitpid(child, 0)[1] == 0\n"
+        "op(x)\n"
+    )
+    succeeds(code, pathlib.Path(__file__).parent / "kernels")
+
+
+def test_the_end_with_tensors_and_running_kernels(kernels):
+    code = (
+        "import sys, threading, time\nimport ferrule\nfrom ferrule import Tensor, custom\n"
+        "busy = custom.declare('busy', custom_extensions=sys.argv[1])\n"
+        "import builtins, array\n"
+        "builtins.kept = [Tensor([1]), busy, Tensor.from_dlpack(array.array('f', [1.0]))]\n"
+        "work = Tensor(2000)\n"
+        "threading.Thread(target=lambda: busy(work), daemon=True).start()\n"
+        "time.sleep(0.05)\n"
+        "print('end')\n"
+    )
+    assert succeeds(code, kernels) == "end\n"
+
+
+def test_importing_is_light():
+    code = (
+        "import sys\nbefore = set(sys.modules)\nimport ferrule\n"
+        "print(*sorted({m.split('.')[0] for m in set(sys.modules) - before}))\n"
+    )
+    assert succeeds(code) == "ferrule\n"
+
+
+def test_the_command():
+    run = subprocess.run(
+        [sys.executable, "-m", "ferrule", "infer", "f(x: f32[n]) -> f32[n // 2]", "f32[9]"],
+        capture_output=True,
+        text=True,
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "f32[4]\n", "")
+    run = subprocess.run(
+        [sys.executable, "-m", "ferrule", "list", "std"], capture_output=True, text=True
+    )
+    assert run.returncode == 0 and "softmax" in run.stdout
+    run = subprocess.run([sys.executable, "-m", "ferrule", "nothing"], capture_output=True, text=True)
+    assert run.returncode == 2
+
+
+def test_without_a_compiler(ops, kernels):
+    op = custom.declare("dot", custom_extensions=kernels)  # is in the cache
+    assert op(Tensor([1.0]), Tensor([2.0])).item() == 2.0
+    code = (
+        "import sys\nfrom ferrule import CompileError, custom\n"
+        "try:\n"
+        "    custom.declare('f(x: f32[]) -> f32[]', source=sys.argv[1])\n"
+        "except CompileError as error:\n"
+        "    print(error)\n"
+    )
+    source = "#include <ferrule/kernel.h>\nKERNEL(f, OUT(f32, 0, y), IN(f32, 0, x)) { AT(y) = 7; return OK; }\n"
+    run = python(code, source, env={**os.environ, "FERRULE_CC": "no-such-compiler"})
+    assert run.returncode == 0 and "no-such-compiler" in run.stdout
+
+
+def test_figures():
+    assert ferrule.counters()["compiles"] >= 0
+    assert ferrule.memory()["bytes_bound"] > 0
+    assert issubclass(CompileError, RuntimeError)
+    assert (pathlib.Path(ferrule.get_include()) / "ferrule" / "kernel.h").is_file()
+    assert ferrule.__version__

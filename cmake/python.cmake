@@ -36,6 +36,13 @@ file(CREATE_LINK "${PROJECT_BINARY_DIR}/ferrule" "${PROJECT_BINARY_DIR}/python/f
     SYMBOLIC)
 
 if(SKBUILD)
+    # What is linked in wants its licence beside it.
+    foreach(package libb2-dev libxxhash-dev libpng-dev zlib1g-dev)
+        if(EXISTS "/usr/share/doc/${package}/copyright")
+            install(FILES "/usr/share/doc/${package}/copyright" DESTINATION ferrule/licenses
+                RENAME "${package}" COMPONENT python)
+        endif()
+    endforeach()
     install(TARGETS ferrule_python LIBRARY DESTINATION ferrule COMPONENT python)
     install(TARGETS ferrule_command RUNTIME DESTINATION ferrule/bin COMPONENT python)
     install(DIRECTORY kernels/ DESTINATION ferrule/share/ferrule/kernels COMPONENT python)

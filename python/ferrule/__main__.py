@@ -4,7 +4,7 @@ import os
 import sys
 
 
-def main():
+def main() -> None:
     command = os.path.join(os.path.dirname(os.path.abspath(__file__)), "bin", "ferrule")
     os.execv(command, ["ferrule", *sys.argv[1:]])
 

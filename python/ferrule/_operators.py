@@ -1,17 +1,18 @@
 """Operators of tensors and graph values, as ops of the standard package."""
 
 import functools
+from typing import Any
 
 from ferrule import _core
-from ferrule._core import Tensor, TensorValue
+from ferrule._core import CustomOp, StaticDim, Tensor, TensorValue
 
 
 @functools.cache
-def standard(name):
+def standard(name: str) -> CustomOp:
     return _core.declare(name, custom_extensions="std")
 
 
-def broadcast(a, b):
+def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that NumPy's rules give two shapes, or ValueError."""
     shape = []
     for i in range(1, max(len(a), len(b)) + 1):
@@ -23,57 +24,60 @@ def broadcast(a, b):
     return tuple(reversed(shape))
 
 
-def both(a, b):
-    """The operands as tensors of one shape or values of one graph; None: not ours."""
-    given = a if isinstance(a, (Tensor, TensorValue)) else b
-    other = b if given is a else a
+def take(other: Any, like: Tensor | TensorValue) -> Tensor | TensorValue | None:
+    """What stands beside an operand; a number takes its dtype. None: nothing that has elements."""
     if isinstance(other, (bool, int, float)):
-        made = Tensor.full((), other, given.dtype, given.device)
-    elif isinstance(other, (Tensor, TensorValue)):
-        made = other
-    elif hasattr(other, "__dlpack__") or isinstance(other, (list, tuple)):
-        made = Tensor(other)
-    else:
-        return None
-    values = [v for v in (given, made) if isinstance(v, TensorValue)]
-    if not values:
-        shape = broadcast(given.shape, made.shape)
-        pair = [t if t.shape == shape else t.broadcast_to(shape) for t in (given, made)]
-    else:
-        pair = [stage(t, values[0]) for t in (given, made)]
-    return pair if given is a else pair[::-1]
+        return Tensor.full((), other, like.dtype, like.device)
+    if isinstance(other, (Tensor, TensorValue)):
+        return other
+    if hasattr(other, "__dlpack__") or isinstance(other, (list, tuple)):
+        return Tensor(other)
+    return None
 
 
-def stage(operand, value):
+def stage(operand: Tensor, value: TensorValue) -> TensorValue:
     """A tensor beside a graph's value is a constant of the graph, if its shape is known."""
-    if isinstance(operand, TensorValue):
-        return operand
-    if operand.shape != tuple(value.shape):
-        if not all(hasattr(dim, "dim") for dim in value.shape):
-            raise ValueError(
-                f"a tensor of shape {operand.shape} cannot be broadcast to a graph value of shape "
-                f"{[str(dim) for dim in value.shape]}, which is known only when the graph runs"
-            )
-        operand = operand.broadcast_to(tuple(int(dim) for dim in value.shape))
-    return value.graph.constant(operand)
+    shape = [int(dim) for dim in value.shape if isinstance(dim, StaticDim)]
+    if len(shape) < value.rank:
+        raise ValueError(
+            f"a tensor of shape {operand.shape} cannot be broadcast to a graph value of shape "
+            f"{[str(dim) for dim in value.shape]}, which is known only when the graph runs"
+        )
+    return value.graph.constant(operand.broadcast_to(shape))
 
 
-def binary(name, a, b):
+def both(a: Any, b: Any) -> tuple[Any, Any] | None:
+    """The operands as tensors of one shape, or as values of one graph; None: not ours."""
+    given = a if isinstance(a, (Tensor, TensorValue)) else b
+    other = take(b if given is a else a, given)
+    if other is None:
+        return None
+    x, y = (given, other) if given is a else (other, given)
+    if isinstance(x, TensorValue):
+        return x, stage(y, x) if isinstance(y, Tensor) else y
+    if isinstance(y, TensorValue):
+        return stage(x, y), y
+    if x.shape == y.shape:
+        return x, y
+    shape = broadcast(x.shape, y.shape)
+    return x.broadcast_to(shape), y.broadcast_to(shape)
+
+
+def binary(name: str, a: Any, b: Any) -> Any:
     operands = (a, b) if name == "matmul" else both(a, b)
     if operands is None or not all(isinstance(x, (Tensor, TensorValue)) for x in operands):
         return NotImplemented
     return standard(name)(*operands)
 
 
-def negate(a):
+def negate(a: Any) -> Any:
     """Of a float the sign changes, zero's too; an integer wraps."""
-    sign = both(a, -1.0 if a.dtype.is_float() else 0)[1]
-    return standard("mul")(sign, a) if a.dtype.is_float() else standard("sub")(sign, a)
+    return binary("mul", -1.0, a) if a.dtype.is_float() else binary("sub", 0, a)
 
 
-def unary(name, a):
+def unary(name: str, a: Any) -> Any:
     if name == "neg":
         return negate(a)
     if not a.dtype.is_float():
         return standard("max")(a, negate(a)) if a.dtype.name[0] == "i" else standard("max")(a, a)
-    return standard("add")(standard("max")(a, negate(a)), both(a, 0.0)[1])  # of -0 it is 0
+    return binary("add", standard("max")(a, negate(a)), 0.0)  # of -0 it is 0

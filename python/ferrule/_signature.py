@@ -3,8 +3,10 @@
 import inspect
 import keyword
 
+from ferrule._core import CustomOp
 
-def of(op):
+
+def of(op: CustomOp) -> inspect.Signature:
     # A parameter cannot be called like a keyword of Python; the operand still is.
     parameters = [
         inspect.Parameter(

@@ -20,8 +20,11 @@ A declaration is text, or the same in objects:
     rows(x: f32[n, w]) -> f32[n // 2, w]
 """
 
+from collections.abc import Mapping, Sequence
+from os import PathLike
+
 from ferrule import _core
-from ferrule._core import CustomOp, DTypeVar, Param, Run, Symbol, TemplateType
+from ferrule._core import CustomOp, DType, DTypeVar, Param, Run, Symbol, TemplateType
 
 __all__ = [
     "CustomOp",
@@ -35,7 +38,7 @@ __all__ = [
 ]
 
 
-def Symbols(*names):
+def Symbols(*names: str) -> tuple[Symbol, ...]:
     """Several symbols at once.
 
     >>> custom.Symbols("n", "w")
@@ -45,17 +48,17 @@ def Symbols(*names):
 
 
 def declare(
-    name,
-    inputs=None,
-    outputs=None,
-    parameters=None,
-    custom_extensions=None,
+    name: str,
+    inputs: Mapping[str, TemplateType] | None = None,
+    outputs: Sequence[TemplateType] | Mapping[str, TemplateType] | None = None,
+    parameters: Mapping[str, bool | int | float | str | DType | type | None] | None = None,
+    custom_extensions: str | PathLike[str] | Sequence[str | PathLike[str]] | None = None,
     *,
-    where=None,
-    inout=None,
-    effect=False,
-    source=None,
-):
+    where: str | Sequence[str] | None = None,
+    inout: str | Sequence[str] | None = None,
+    effect: bool = False,
+    source: str | None = None,
+) -> CustomOp:
     """Declares an op: judges the declaration, finds the kernel, and compiles it or finds it compiled.
 
     name: with `inputs` the op's name; without them a whole declaration in text

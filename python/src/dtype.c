@@ -166,7 +166,7 @@ static PyMethodDef methods[] = {
      "to_numpy($self)\n--\n\nThe NumPy dtype. bfloat16 and the two float8 need ml_dtypes\n"
      "(ImportError).\n\n>>> DType.float32.to_numpy()\ndtype('float32')"},
     {"from_numpy", from_numpy, METH_O | METH_CLASS,
-     "from_numpy($type, dtype)\n--\n\nThe DType of a NumPy dtype, or of what numpy.dtype() takes.\n"
+     "from_numpy($type, dtype, /)\n--\n\nThe DType of a NumPy dtype, or of what numpy.dtype() takes.\n"
      "TypeError: there is none; NotImplementedError: the other byte order.\n\n"
      ">>> DType.from_numpy('i4')\nDType.int32"},
     {"__reduce__", reduce, METH_NOARGS, NULL},

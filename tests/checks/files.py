@@ -6,10 +6,10 @@ import sys
 
 root = pathlib.Path(sys.argv[1])
 FOLDERS = ["include", "src", "kernels", "tests", "fuzz", "bench", "examples", "docs", "cmake", "packaging",
-           "man", "completions", ".ci"]
+           "man", "completions", ".ci", "python"]
 SOURCES = {".c", ".h"}
 TEXTS = SOURCES | {".md", ".py", ".txt", ".cmake", ".tsv", ".fer", ".json", ".cpp", ".in", ".1",
-                   ".bash", ".zsh", ".fish", ""}
+                   ".bash", ".zsh", ".fish", ".pyi", ".toml", ""}
 MAX_LINES = 800
 # Written in two parts, so that this file holds none of them.
 LEFTOVERS = re.compile("TO" "DO|FIX" "ME|XX" "X:")

@@ -10,13 +10,15 @@ static fer_tensor *of(PyObject *self)
 
 /* --- The buffer protocol ---------------------------------------------------------------------- */
 
+_Static_assert(sizeof(long) == sizeof(int64_t), "NumPy's own int64 is C's long");
+
 /* NULL: Python has no code for it. */
 static char *format_of(fer_dtype dtype)
 {
     static char *const FORMATS[FER_NUM_DTYPES] = {
         [FER_BOOL] = "?", [FER_I8] = "b",  [FER_I16] = "h", [FER_I32] = "i",
-        [FER_I64] = "q",  [FER_U8] = "B",  [FER_U16] = "H", [FER_U32] = "I",
-        [FER_U64] = "Q",  [FER_F16] = "e", [FER_F32] = "f", [FER_F64] = "d",
+        [FER_I64] = "l",  [FER_U8] = "B",  [FER_U16] = "H", [FER_U32] = "I",
+        [FER_U64] = "L",  [FER_F16] = "e", [FER_F32] = "f", [FER_F64] = "d",
     };
     return FORMATS[dtype];
 }

@@ -1,12 +1,12 @@
-/* Calls of ops. Positional tensors go straight to the library; anything else is first made a list of
- * arguments, numbers and keywords included, which the library binds.
+/* Calls of ops. Positional tensors go straight to the library; anything else is first made a list
+ * of arguments, numbers and keywords included, which the library binds.
  *
  * Whether a call keeps the GIL. Letting it go and taking it back costs about 50 ns, a quarter of a
  * call of a tiny op, and a kernel that keeps it stops every other thread of Python. Nothing says
  * beforehand how long a kernel takes, so it is measured: a call with more bytes of operands than
  * were quick before, or with dtypes that were not seen before (which may compile), runs without the
- * GIL and by the clock; from then on as many bytes of these dtypes keep it. Every 256th such call is
- * measured again, for kernels whose time is in their data. */
+ * GIL and by the clock; from then on as many bytes of these dtypes keep it. Every 256th such call
+ * is measured again, for kernels whose time is in their data. */
 #include "core.h"
 
 #include <string.h>
@@ -369,9 +369,10 @@ PyObject *fpy_op_call(PyObject *self, PyObject *const *given, size_t num_flagged
 {
     fpy_op *op = (fpy_op *)self;
     size_t count = (size_t)PyVectorcall_NARGS(num_flagged);
-    named_arguments named = {keywords, given + count, keywords == NULL ? -1 : find_out(op, keywords)};
-    PyObject *out = named.out < 0 || named.values[named.out] == Py_None ? NULL
-                                                                        : named.values[named.out];
+    named_arguments named = {keywords, given + count,
+                             keywords == NULL ? -1 : find_out(op, keywords)};
+    PyObject *out =
+        named.out < 0 || named.values[named.out] == Py_None ? NULL : named.values[named.out];
     fer_tensor *operands[FER_MAX_OPERANDS];
     bool is_plain = count == op->num_operands &&
                     (keywords == NULL || (named.out >= 0 && PyTuple_GET_SIZE(keywords) == 1)) &&

@@ -15,40 +15,33 @@
 /* --- Objects ---------------------------------------------------------------------------------- */
 
 typedef struct fpy_dtype {
-    PyObject_HEAD
-    fer_dtype dtype;
+    PyObject_HEAD fer_dtype dtype;
 } fpy_dtype;
 
 typedef struct fpy_device {
-    PyObject_HEAD
-    fer_device device;
+    PyObject_HEAD fer_device device;
 } fpy_device;
 
 typedef struct fpy_dim {
-    PyObject_HEAD
-    fer_dim *dim;
+    PyObject_HEAD fer_dim *dim;
 } fpy_dim;
 
 typedef struct fpy_type {
-    PyObject_HEAD
-    fer_type *type;
+    PyObject_HEAD fer_type *type;
 } fpy_type;
 
 typedef struct fpy_tensor {
-    PyObject_HEAD
-    fer_tensor *tensor;
+    PyObject_HEAD fer_tensor *tensor;
 } fpy_tensor;
 
 typedef struct fpy_graph {
-    PyObject_HEAD
-    fer_module *module;
+    PyObject_HEAD fer_module *module;
     fer_graph *graph; /* the module's */
     PyObject *names;  /* a tuple of the inputs' names */
 } fpy_graph;
 
 typedef struct fpy_value {
-    PyObject_HEAD
-    fpy_graph *graph;
+    PyObject_HEAD fpy_graph *graph;
     fer_value *value; /* the graph's */
 } fpy_value;
 
@@ -62,8 +55,7 @@ typedef struct fpy_pace {
 #define FPY_NUM_PACES 4
 
 typedef struct fpy_op {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     fer_op *op;
     size_t num_operands;
     size_t num_results;

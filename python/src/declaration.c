@@ -48,7 +48,8 @@ static int add_dtype_var(fpy_declaration *self, PyObject *variable, const char *
         return -1;
     }
     if (spec->num_dtype_vars < MAX_GENERICS)
-        self->dtype_vars[spec->num_dtype_vars++] = (fer_dtype_var){.name = name, .allowed = allowed};
+        self->dtype_vars[spec->num_dtype_vars++] =
+            (fer_dtype_var){.name = name, .allowed = allowed};
     return 0;
 }
 
@@ -167,7 +168,8 @@ static int set_inout(fpy_declaration *self, PyObject *name)
             self->items[OPERANDS][i].is_inout = true;
             return 0;
         }
-    PyErr_Format(PyExc_ValueError, "%s: inout names '%s', which is no operand", self->spec.name, text);
+    PyErr_Format(PyExc_ValueError, "%s: inout names '%s', which is no operand", self->spec.name,
+                 text);
     return -1;
 }
 
@@ -190,10 +192,11 @@ static int for_each(fpy_declaration *self, PyObject *given,
 static int add_condition(fpy_declaration *self, PyObject *item)
 {
     if (!PyUnicode_Check(item)) {
-        PyErr_Format(PyExc_TypeError,
-                     "%s: a condition is text, where='n %% 2 == 0', not %s; Python would compare the "
-                     "dims themselves",
-                     self->spec.name, Py_TYPE(item)->tp_name);
+        PyErr_Format(
+            PyExc_TypeError,
+            "%s: a condition is text, where='n %% 2 == 0', not %s; Python would compare the "
+            "dims themselves",
+            self->spec.name, Py_TYPE(item)->tp_name);
         return -1;
     }
     const char *text = hold_text(self, item, "a condition");
@@ -329,9 +332,10 @@ int fpy_param_from(PyObject *name, PyObject *value, bool may_lack_value, fer_par
     } else if (PyIndex_Check(value)) {
         return read_int(value, out_param);
     } else {
-        PyErr_Format(PyExc_TypeError,
-                     "parameter '%s' is %s; a parameter is a bool, an int, a float, a str or a DType",
-                     out_param->name, Py_TYPE(value)->tp_name);
+        PyErr_Format(
+            PyExc_TypeError,
+            "parameter '%s' is %s; a parameter is a bool, an int, a float, a str or a DType",
+            out_param->name, Py_TYPE(value)->tp_name);
         return -1;
     }
     return 0;

@@ -272,8 +272,8 @@ static PyObject *compare(PyObject *self, PyObject *other, int comparison)
     bool is_equality = comparison == Py_EQ || comparison == Py_NE;
     if (is_equality && is_dim(other))
         return PyBool_FromLong(fer_dim_equal(of(self), of(other)) == (comparison == Py_EQ));
-    if (!is_equality && !(fer_dim_is_static(of(self)) &&
-                          (!is_dim(other) || fer_dim_is_static(of(other)))))
+    if (!is_equality &&
+        !(fer_dim_is_static(of(self)) && (!is_dim(other) || fer_dim_is_static(of(other)))))
         Py_RETURN_NOTIMPLEMENTED;
     PyObject *left = as_plain(of(self));
     PyObject *right = is_dim(other) ? as_plain(of(other)) : Py_NewRef(other);
@@ -414,7 +414,8 @@ static PyObject *reduce(PyObject *self, PyObject *unused)
     const fer_dim *dim = of(self);
     const char *name = fer_dim_symbol_name(dim, NULL);
     if (fer_dim_is_static(dim) || name != NULL)
-        return Py_BuildValue("O(N)", Py_TYPE(self), name == NULL ? to_integer(self) : fpy_text(name));
+        return Py_BuildValue("O(N)", Py_TYPE(self),
+                             name == NULL ? to_integer(self) : fpy_text(name));
     PyObject *symbols = get_parameters(self, NULL);
     PyObject *mapping = symbols == NULL ? NULL : PyDict_New();
     for (Py_ssize_t i = 0; mapping != NULL && i < PyTuple_GET_SIZE(symbols); i++) {
@@ -451,7 +452,8 @@ static PyGetSetDef static_members[] = {
 
 static PyMethodDef methods[] = {
     {"substitute", substitute, METH_O,
-     "substitute($self, mapping, /)\n--\n\nThe dim with these symbols replaced: keys are symbols or a\n"
+     "substitute($self, mapping, /)\n--\n\nThe dim with these symbols replaced: keys are symbols "
+     "or a\n"
      "caller's names, values are dims, integers or text.\n"
      "ZeroDivisionError, OverflowError: as in arithmetic.\n\n"
      ">>> (Dim('n') // 2).substitute({'n': 7})\nStaticDim(3)"},
@@ -469,8 +471,7 @@ PyDoc_STRVAR(dim_doc,
              ">>> Dim('n') * 2 // 4 == Dim('n // 2')\nTrue");
 
 PyTypeObject fpy_class_dim = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.Dim",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Dim",
     .tp_doc = dim_doc,
     .tp_basicsize = sizeof(fpy_dim),
     .tp_flags = Py_TPFLAGS_DEFAULT,
@@ -485,17 +486,21 @@ PyTypeObject fpy_class_dim = {
     .tp_getset = members,
 };
 
-PyDoc_STRVAR(symbolic_doc, "SymbolicDim(name)\n--\n\nA caller's dim that is one name. It equals the name.");
-PyDoc_STRVAR(static_doc, "StaticDim(value)\n--\n\nA dim that is an integer. It equals the integer.");
+PyDoc_STRVAR(symbolic_doc,
+             "SymbolicDim(name)\n--\n\nA caller's dim that is one name. It equals the name.");
+PyDoc_STRVAR(static_doc,
+             "StaticDim(value)\n--\n\nA dim that is an integer. It equals the integer.");
 PyDoc_STRVAR(algebraic_doc, "A dim that is an expression.");
-PyDoc_STRVAR(symbol_doc, "Symbol(name)\n--\n\nA symbol of a declaration: operands bind it to their sizes.\n\n"
-                         ">>> custom.Symbol('w') // 2\nAlgebraicDim('w // 2')");
-PyDoc_STRVAR(param_doc, "Param(name)\n--\n\nA parameter of a declaration, by name: as a dim it stands for its\n"
-                        "integer, and as the dtype of a TemplateType for its dtype.");
+PyDoc_STRVAR(symbol_doc,
+             "Symbol(name)\n--\n\nA symbol of a declaration: operands bind it to their sizes.\n\n"
+             ">>> custom.Symbol('w') // 2\nAlgebraicDim('w // 2')");
+PyDoc_STRVAR(
+    param_doc,
+    "Param(name)\n--\n\nA parameter of a declaration, by name: as a dim it stands for its\n"
+    "integer, and as the dtype of a TemplateType for its dtype.");
 
 static PyTypeObject class_symbolic = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.SymbolicDim",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.SymbolicDim",
     .tp_doc = symbolic_doc,
     .tp_basicsize = sizeof(fpy_dim),
     .tp_flags = Py_TPFLAGS_DEFAULT,
@@ -504,8 +509,7 @@ static PyTypeObject class_symbolic = {
 };
 
 static PyTypeObject class_static = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.StaticDim",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.StaticDim",
     .tp_doc = static_doc,
     .tp_basicsize = sizeof(fpy_dim),
     .tp_flags = Py_TPFLAGS_DEFAULT,
@@ -514,8 +518,7 @@ static PyTypeObject class_static = {
 };
 
 static PyTypeObject class_algebraic = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.AlgebraicDim",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.AlgebraicDim",
     .tp_doc = algebraic_doc,
     .tp_basicsize = sizeof(fpy_dim),
     .tp_flags = Py_TPFLAGS_DEFAULT,
@@ -523,8 +526,7 @@ static PyTypeObject class_algebraic = {
 };
 
 PyTypeObject fpy_class_symbol = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.custom.Symbol",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.Symbol",
     .tp_doc = symbol_doc,
     .tp_basicsize = sizeof(fpy_dim),
     .tp_flags = Py_TPFLAGS_DEFAULT,
@@ -533,8 +535,7 @@ PyTypeObject fpy_class_symbol = {
 };
 
 PyTypeObject fpy_class_param = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.custom.Param",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.Param",
     .tp_doc = param_doc,
     .tp_basicsize = sizeof(fpy_dim),
     .tp_flags = Py_TPFLAGS_DEFAULT,

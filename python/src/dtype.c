@@ -140,7 +140,8 @@ static PyObject *from_numpy(PyObject *class, PyObject *given)
     fer_dtype dtype;
     if (is_native == Py_False)
         PyErr_Format(PyExc_NotImplementedError,
-                     "the NumPy dtype '%S' is of the other byte order, which is not supported", made);
+                     "the NumPy dtype '%S' is of the other byte order, which is not supported",
+                     made);
     else if (is_native != NULL && fpy_dtype_from(name, &dtype) == 0)
         result = fpy_dtype_object(dtype);
     Py_XDECREF(is_native);
@@ -166,7 +167,8 @@ static PyMethodDef methods[] = {
      "to_numpy($self)\n--\n\nThe NumPy dtype. bfloat16 and the two float8 need ml_dtypes\n"
      "(ImportError).\n\n>>> DType.float32.to_numpy()\ndtype('float32')"},
     {"from_numpy", from_numpy, METH_O | METH_CLASS,
-     "from_numpy($type, dtype, /)\n--\n\nThe DType of a NumPy dtype, or of what numpy.dtype() takes.\n"
+     "from_numpy($type, dtype, /)\n--\n\nThe DType of a NumPy dtype, or of what numpy.dtype() "
+     "takes.\n"
      "TypeError: there is none; NotImplementedError: the other byte order.\n\n"
      ">>> DType.from_numpy('i4')\nDType.int32"},
     {"__reduce__", reduce, METH_NOARGS, NULL},
@@ -179,8 +181,7 @@ PyDoc_STRVAR(dtype_doc, "DType(name)\n--\n\n"
                         ">>> DType('f32') is DType.float32\nTrue");
 
 PyTypeObject fpy_class_dtype = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.DType",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.DType",
     .tp_doc = dtype_doc,
     .tp_basicsize = sizeof(fpy_dtype),
     .tp_flags = Py_TPFLAGS_DEFAULT,
@@ -301,8 +302,7 @@ static PyMethodDef device_methods[] = {
 PyDoc_STRVAR(device_doc, "Where a tensor lies. `DeviceRef.CPU()` is the host.");
 
 PyTypeObject fpy_class_device = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.DeviceRef",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.DeviceRef",
     .tp_doc = device_doc,
     .tp_basicsize = sizeof(fpy_device),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,

@@ -175,8 +175,9 @@ PyObject *fpy_tensor_dlpack(PyObject *self, PyObject *args, PyObject *kwargs)
     if (as_copy < 0)
         return NULL;
     fer_error error = FER_ERROR_INIT;
-    PyObject *capsule = major >= FER_DL_VERSION_MAJOR ? offer_versioned(of(self), as_copy != 0, &error)
-                                                      : offer_old(of(self), as_copy != 0, &error);
+    PyObject *capsule = major >= FER_DL_VERSION_MAJOR
+                            ? offer_versioned(of(self), as_copy != 0, &error)
+                            : offer_old(of(self), as_copy != 0, &error);
     if (capsule == NULL && error.kind == FER_VALUE_ERROR)
         PyErr_SetString(PyExc_BufferError, error.message);
     else if (capsule == NULL && error.kind != FER_OK)
@@ -251,8 +252,8 @@ PyObject *fpy_tensor_array(PyObject *self, PyObject *args, PyObject *kwargs)
         return array;
     PyObject *given = is_given(dtype) ? Py_NewRef(dtype) : PyObject_GetAttrString(array, "dtype");
     PyObject *astype = given == NULL ? NULL : PyObject_GetAttrString(array, "astype");
-    PyObject *options = astype == NULL ? NULL : Py_BuildValue("{sO}", "copy",
-                                                              copy == Py_True ? Py_True : Py_False);
+    PyObject *options =
+        astype == NULL ? NULL : Py_BuildValue("{sO}", "copy", copy == Py_True ? Py_True : Py_False);
     PyObject *made = options == NULL ? NULL : PyObject_VectorcallDict(astype, &given, 1, options);
     if (made != NULL && copy == Py_False && made != array) {
         Py_CLEAR(made);
@@ -366,7 +367,8 @@ static int read_number(PyObject *object, fer_number *out_number)
     PyObject *number = NULL;
     if (PyIndex_Check(object))
         number = PyNumber_Index(object);
-    else if (Py_TYPE(object)->tp_as_number != NULL && Py_TYPE(object)->tp_as_number->nb_float != NULL)
+    else if (Py_TYPE(object)->tp_as_number != NULL &&
+             Py_TYPE(object)->tp_as_number->nb_float != NULL)
         number = PyNumber_Float(object);
     else
         PyErr_Format(PyExc_TypeError, "an element is a number, not %s", Py_TYPE(object)->tp_name);

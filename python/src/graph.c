@@ -111,7 +111,8 @@ static PyGetSetDef value_members[] = {
 
 static PyMethodDef value_methods[] = {
     {"rebind", rebind, METH_O,
-     "rebind($self, shape, /)\n--\n\nThe same value with these dims, which is checked when the graph\n"
+     "rebind($self, shape, /)\n--\n\nThe same value with these dims, which is checked when the "
+     "graph\n"
      "runs (KernelError). ValueError: another rank, a dim that cannot hold."},
     {0},
 };
@@ -119,8 +120,7 @@ static PyMethodDef value_methods[] = {
 PyDoc_STRVAR(value_doc, "A value in a graph: an input, or the result of an op that was staged.");
 
 PyTypeObject fpy_class_value = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.TensorValue",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.TensorValue",
     .tp_doc = value_doc,
     .tp_basicsize = sizeof(fpy_value),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
@@ -185,9 +185,9 @@ static int start_graph(fpy_graph *self, const char *name, PyObject *pairs)
         PyErr_NoMemory();
     else if (read_inputs(pairs, inputs) == 0)
         result = 0;
-    if (result == 0 && (fer_module_create(&self->module, &error) != FER_OK ||
-                        fer_graph_create(self->module, name, inputs, count, &self->graph, &error) !=
-                            FER_OK)) {
+    if (result == 0 &&
+        (fer_module_create(&self->module, &error) != FER_OK ||
+         fer_graph_create(self->module, name, inputs, count, &self->graph, &error) != FER_OK)) {
         fpy_raise(&error);
         result = -1;
     }
@@ -244,7 +244,8 @@ static PyObject *output(PyObject *self, PyObject *const *given, Py_ssize_t count
         return PyErr_NoMemory();
     for (Py_ssize_t i = 0; i < count; i++) {
         if (!Py_IS_TYPE(given[i], &fpy_class_value)) {
-            PyErr_Format(PyExc_TypeError, "graph '%s': output %zd is of type '%s', not a TensorValue",
+            PyErr_Format(PyExc_TypeError,
+                         "graph '%s': output %zd is of type '%s', not a TensorValue",
                          fer_graph_name(as_graph(self)->graph), i, Py_TYPE(given[i])->tp_name);
             PyMem_Free(values);
             return NULL;
@@ -369,32 +370,34 @@ static PyGetSetDef members[] = {
 
 static PyMethodDef methods[] = {
     {"output", (PyCFunction)(void (*)(void))output, METH_FASTCALL,
-     "output($self, /, *values)\n--\n\nFinishes the graph. ValueError: a second call, a value of another\n"
+     "output($self, /, *values)\n--\n\nFinishes the graph. ValueError: a second call, a value of "
+     "another\n"
      "graph."},
     {"constant", constant, METH_O,
      "constant($self, data, /)\n--\n\nA value that is always this tensor, array, number or nested\n"
      "sequence; it is copied."},
     {"compile", (PyCFunction)(void (*)(void))compile, METH_VARARGS | METH_KEYWORDS,
-     "compile($self, executor=None)\n--\n\nA Model of the finished graph. ValueError: it is not finished,\n"
+     "compile($self, executor=None)\n--\n\nA Model of the finished graph. ValueError: it is not "
+     "finished,\n"
      "or there is no such executor."},
     {"__enter__", enter, METH_NOARGS, NULL},
     {"__exit__", leave, METH_VARARGS, NULL},
     {0},
 };
 
-PyDoc_STRVAR(graph_doc,
-             "Graph(name, input_types=())\n--\n\n"
-             "A graph under construction. `input_types` is a sequence of TensorType, or a mapping of\n"
-             "names to them; without names they are input0, input1, ... Ops that are called with its\n"
-             "values are staged in it, and output() finishes it. Printed it is a program's text.\n\n"
-             "TypeError: an input dim that is an expression. ValueError: a name that occurs twice.\n\n"
-             ">>> with Graph('g', input_types=[TensorType(DType.float32, ['n'])]) as graph:\n"
-             "...     graph.output(graph.inputs[0])\n"
-             ">>> graph.compile()([1.5]).tolist()\n[1.5]");
+PyDoc_STRVAR(
+    graph_doc,
+    "Graph(name, input_types=())\n--\n\n"
+    "A graph under construction. `input_types` is a sequence of TensorType, or a mapping of\n"
+    "names to them; without names they are input0, input1, ... Ops that are called with its\n"
+    "values are staged in it, and output() finishes it. Printed it is a program's text.\n\n"
+    "TypeError: an input dim that is an expression. ValueError: a name that occurs twice.\n\n"
+    ">>> with Graph('g', input_types=[TensorType(DType.float32, ['n'])]) as graph:\n"
+    "...     graph.output(graph.inputs[0])\n"
+    ">>> graph.compile()([1.5]).tolist()\n[1.5]");
 
 PyTypeObject fpy_class_graph = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.Graph",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Graph",
     .tp_doc = graph_doc,
     .tp_basicsize = sizeof(fpy_graph),
     .tp_flags = Py_TPFLAGS_DEFAULT,

@@ -95,7 +95,8 @@ static int select_items(selection *s, PyObject *const *items, Py_ssize_t num_ite
     }
     if (num_used > rank || num_ellipses > 1) {
         PyErr_Format(PyExc_IndexError,
-                     num_used > rank ? "%zu indices for a tensor of rank %zu" : "more than one ellipsis",
+                     num_used > rank ? "%zu indices for a tensor of rank %zu"
+                                     : "more than one ellipsis",
                      num_used, rank);
         return -1;
     }
@@ -249,8 +250,9 @@ static PyObject *element(PyObject *self)
 {
     if (fpy_is_tensor(self))
         return fpy_tensor_item(self, NULL);
-    return PyErr_Format(PyExc_TypeError,
-                        "a graph value has no number before the graph runs; Python cannot branch on it");
+    return PyErr_Format(
+        PyExc_TypeError,
+        "a graph value has no number before the graph runs; Python cannot branch on it");
 }
 
 static int is_true(PyObject *self)

@@ -89,7 +89,8 @@ static int get_bits(PyObject *object, fer_dtype *out_dtype, Py_buffer *view)
     PyObject *name = dtype == NULL ? NULL : PyObject_GetAttrString(dtype, "name");
     PyObject *bits = NULL;
     PyErr_Clear();
-    for (size_t i = 0; name != NULL && PyUnicode_Check(name) && i < sizeof SMALL / sizeof *SMALL; i++)
+    for (size_t i = 0; name != NULL && PyUnicode_Check(name) && i < sizeof SMALL / sizeof *SMALL;
+         i++)
         if (PyUnicode_CompareWithASCIIString(name, fer_dtype_long_name(SMALL[i])) == 0) {
             *out_dtype = SMALL[i];
             bits = PyObject_CallMethod(object, "view", "s",
@@ -265,7 +266,8 @@ static int take_capsule(PyObject *capsule, fpy_sharing sharing, fer_tensor **out
                                                   out_tensor, &error);
         name = "used_dltensor_versioned";
     } else if (name != NULL && strcmp(name, OLD) == 0) {
-        status = fer_tensor_from_dlpack(PyCapsule_GetPointer(capsule, OLD), copy, out_tensor, &error);
+        status =
+            fer_tensor_from_dlpack(PyCapsule_GetPointer(capsule, OLD), copy, out_tensor, &error);
         name = "used_dltensor";
     } else {
         PyErr_Format(PyExc_ValueError, "the capsule '%s' holds no DLPack tensor%s",
@@ -285,9 +287,9 @@ static int take_capsule(PyObject *capsule, fpy_sharing sharing, fer_tensor **out
 static PyObject *ask_for_capsule(PyObject *object)
 {
     PyObject *method = PyObject_GetAttrString(object, "__dlpack__");
-    PyObject *kwargs = method == NULL ? NULL : Py_BuildValue("{s(ii)}", "max_version",
-                                                             FER_DL_VERSION_MAJOR,
-                                                             FER_DL_VERSION_MINOR);
+    PyObject *kwargs = method == NULL ? NULL
+                                      : Py_BuildValue("{s(ii)}", "max_version",
+                                                      FER_DL_VERSION_MAJOR, FER_DL_VERSION_MINOR);
     PyObject *capsule = kwargs == NULL ? NULL : PyObject_VectorcallDict(method, NULL, 0, kwargs);
     if (kwargs != NULL && capsule == NULL && PyErr_ExceptionMatches(PyExc_TypeError)) {
         PyErr_Clear();
@@ -372,8 +374,8 @@ int fpy_import(PyObject *object, fpy_sharing sharing, fer_tensor **out_tensor)
 int fpy_number_from(PyObject *object, fer_number *out_number)
 {
     if (PyFloat_Check(object)) {
-        *out_number = (fer_number){.kind = FER_NUMBER_FLOAT,
-                                   .value.as_float = PyFloat_AS_DOUBLE(object)};
+        *out_number =
+            (fer_number){.kind = FER_NUMBER_FLOAT, .value.as_float = PyFloat_AS_DOUBLE(object)};
         return 1;
     }
     if (PyBool_Check(object)) {

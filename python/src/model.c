@@ -4,8 +4,7 @@
 #include <string.h>
 
 typedef struct model {
-    PyObject_HEAD
-    vectorcallfunc vectorcall;
+    PyObject_HEAD vectorcallfunc vectorcall;
     fer_model *model;
     fpy_graph *graph;
     size_t num_inputs;
@@ -82,8 +81,8 @@ static int find_input(const run *r, PyObject *keyword, size_t *out_index)
             PyErr_Format(PyExc_TypeError, "graph '%s': input '%U' is given twice", graph, keyword);
             return -1;
         }
-    PyErr_Format(PyExc_TypeError, "graph '%s': there is no input '%U'; the inputs are %S", graph, keyword,
-                 names);
+    PyErr_Format(PyExc_TypeError, "graph '%s': there is no input '%U'; the inputs are %S", graph,
+                 keyword, names);
     return -1;
 }
 
@@ -209,16 +208,16 @@ static PyGetSetDef members[] = {
     {0},
 };
 
-PyDoc_STRVAR(model_doc,
-             "A graph made ready to run, by Graph.compile(). Call it with a tensor for each input, by\n"
-             "position or by the input's name; anything that ops take will do. One output comes\n"
-             "bare, several come as a list.\n\n"
-             "TypeError: the number or names of inputs. ValueError: dtype, rank, sizes.\n"
-             "ferrule.KernelError: a kernel failed, a rebind is false.");
+PyDoc_STRVAR(
+    model_doc,
+    "A graph made ready to run, by Graph.compile(). Call it with a tensor for each input, by\n"
+    "position or by the input's name; anything that ops take will do. One output comes\n"
+    "bare, several come as a list.\n\n"
+    "TypeError: the number or names of inputs. ValueError: dtype, rank, sizes.\n"
+    "ferrule.KernelError: a kernel failed, a rebind is false.");
 
 PyTypeObject fpy_class_model = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.Model",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Model",
     .tp_doc = model_doc,
     .tp_basicsize = sizeof(model),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,

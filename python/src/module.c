@@ -10,10 +10,11 @@ int fpy_add_class(PyObject *module, PyTypeObject *class)
     return PyModule_AddObjectRef(module, strrchr(class->tp_name, '.') + 1, (PyObject *)class);
 }
 
-PyDoc_STRVAR(memory_doc, "memory()\n--\n\n"
-                         "What tensors take: a dict of `bytes_in_use`, `bytes_idle`, `bytes_bound`,\n"
-                         "`num_reused` and `num_fresh`. Tensors below about 32 KiB are not counted.\n\n"
-                         ">>> sorted(ferrule.memory())[0]\n'bytes_bound'");
+PyDoc_STRVAR(memory_doc,
+             "memory()\n--\n\n"
+             "What tensors take: a dict of `bytes_in_use`, `bytes_idle`, `bytes_bound`,\n"
+             "`num_reused` and `num_fresh`. Tensors below about 32 KiB are not counted.\n\n"
+             ">>> sorted(ferrule.memory())[0]\n'bytes_bound'");
 
 static PyObject *memory(PyObject *module, PyObject *unused)
 {
@@ -27,10 +28,11 @@ static PyObject *memory(PyObject *module, PyObject *unused)
                          (unsigned long long)figures.num_fresh);
 }
 
-PyDoc_STRVAR(counters_doc, "counters()\n--\n\n"
-                           "What this process has done so far: a dict of `compiles` (compiler runs),\n"
-                           "`cache_hits` and `cache_misses` (of kernels).\n\n"
-                           ">>> sorted(ferrule.counters())\n['cache_hits', 'cache_misses', 'compiles']");
+PyDoc_STRVAR(counters_doc,
+             "counters()\n--\n\n"
+             "What this process has done so far: a dict of `compiles` (compiler runs),\n"
+             "`cache_hits` and `cache_misses` (of kernels).\n\n"
+             ">>> sorted(ferrule.counters())\n['cache_hits', 'cache_misses', 'compiles']");
 
 static PyObject *counters(PyObject *module, PyObject *unused)
 {
@@ -59,8 +61,8 @@ static struct PyModuleDef definition = {
 static int fill(PyObject *module)
 {
     static int (*const PARTS[])(PyObject *) = {
-        fpy_add_errors,    fpy_add_dtypes, fpy_add_dims,   fpy_add_types, fpy_add_templates,
-        fpy_add_tensors,   fpy_add_ops,    fpy_add_graphs, fpy_add_models,
+        fpy_add_errors,  fpy_add_dtypes, fpy_add_dims,   fpy_add_types,  fpy_add_templates,
+        fpy_add_tensors, fpy_add_ops,    fpy_add_graphs, fpy_add_models,
     };
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
         if (PARTS[i](module) < 0)

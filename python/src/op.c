@@ -158,8 +158,7 @@ static int make_signature(PyObject *const *parts, int has_effect, fer_signature 
     fer_error error = FER_ERROR_INIT;
     if (structs == NULL)
         return -1;
-    fer_status status =
-        fer_signature_create(fpy_declaration_spec(structs), out_signature, &error);
+    fer_status status = fer_signature_create(fpy_declaration_spec(structs), out_signature, &error);
     fpy_declaration_free(structs);
     if (status == FER_OK)
         return 0;
@@ -181,15 +180,15 @@ static int check_text_alone(PyObject *const *parts, int has_effect)
 static PyObject *declare(PyObject *module, PyObject *args, PyObject *kwargs)
 {
     (void)module;
-    static char *names[] = {"name",       "inputs", "outputs", "parameters", "where",
-                            "inout",      "effect", "source",  "custom_extensions", NULL};
+    static char *names[] = {"name",  "inputs", "outputs", "parameters",        "where",
+                            "inout", "effect", "source",  "custom_extensions", NULL};
     PyObject *parts[6] = {NULL, Py_None, Py_None, Py_None, Py_None, Py_None};
     PyObject *source = Py_None, *paths = Py_None, *made = NULL;
     int has_effect = 0;
     request r = {.num_paths = 0};
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOOOOpOO:declare", names, &parts[0], &parts[1],
-                                     &parts[2], &parts[3], &parts[4], &parts[5], &has_effect,
-                                     &source, &paths))
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OOOOOpOO:declare", names, &parts[0],
+                                     &parts[1], &parts[2], &parts[3], &parts[4], &parts[5],
+                                     &has_effect, &source, &paths))
         return NULL;
     bool has_source = source != Py_None;
     if (has_source && (r.declaration.source = fpy_c_text(source, "source")) == NULL)
@@ -213,8 +212,9 @@ static PyObject *subscript(PyObject *self, PyObject *parameters)
 {
     fpy_op *op = as_op(self);
     if (!PyDict_Check(parameters) && !PyObject_HasAttrString(parameters, "keys"))
-        return PyErr_Format(PyExc_TypeError, "%s: an op is subscripted with parameters, op[{'name': "
-                                             "value}], not with %s",
+        return PyErr_Format(PyExc_TypeError,
+                            "%s: an op is subscripted with parameters, op[{'name': "
+                            "value}], not with %s",
                             fer_op_name(op->op), Py_TYPE(parameters)->tp_name);
     PyObject *items = PyMapping_Items(parameters);
     fer_param *params = NULL;
@@ -381,8 +381,7 @@ static PyObject *condition_text(const fer_condition *condition)
     if (condition->text != NULL)
         return fpy_text(condition->text);
     return PyUnicode_FromFormat("%s %s %s", fer_dim_text(condition->left),
-                                COMPARISONS[condition->comparison],
-                                fer_dim_text(condition->right));
+                                COMPARISONS[condition->comparison], fer_dim_text(condition->right));
 }
 
 static PyObject *where(const fpy_op *op)
@@ -555,8 +554,8 @@ static PyGetSetDef members[] = {
      "A read-only mapping of (operand, axis) to the parameter that alone was that dim.",
      (void *)&PINNED_PARAMS},
     {"is_complete", get_is_complete, NULL, "Whether every parameter has a value.", NULL},
-    {"token", get_token, NULL, "The name, `#` and a digest of the declaration; the same everywhere.",
-     NULL},
+    {"token", get_token, NULL,
+     "The name, `#` and a digest of the declaration; the same everywhere.", NULL},
     {"binaries", get_binaries, NULL,
      "A tuple of Path: the compiled libraries loaded so far, one for each choice of dtypes.", NULL},
     {"result_names", get_made, NULL, "A tuple of the results' names, None where there is none.",
@@ -578,23 +577,22 @@ static PyMethodDef methods[] = {
 
 static PyMappingMethods mapping = {.mp_subscript = subscript};
 
-PyDoc_STRVAR(op_doc,
-             "A declared custom op, made by `custom.declare`: call it eagerly or in a graph.\n\n"
-             "Operands are all eager (Tensor, NumPy arrays, whatever has DLPack or a buffer), and\n"
-             "then the kernel runs at once; or all TensorValue, and then the op is staged. They\n"
-             "are given by position or by name, and a rank-0 operand takes a plain number. One\n"
-             "result comes bare, several come as a list. `out=` gives the tensor that takes the\n"
-             "result, or a tuple of them, and is what comes back.\n\n"
-             "`op[{'name': value}]` is the op with other parameters. Ops are immutable, compare by\n"
-             "declaration, and are pickled by it.\n\n"
-             "TypeError: the number or names of operands, something that is no tensor, tensors and\n"
-             "graph values mixed. ValueError: dtype, rank, sizes, conditions, devices, an op that\n"
-             "is not complete. ferrule.KernelError: the kernel failed. ferrule.CompileError: the\n"
-             "first call with new dtypes.");
+PyDoc_STRVAR(
+    op_doc, "A declared custom op, made by `custom.declare`: call it eagerly or in a graph.\n\n"
+            "Operands are all eager (Tensor, NumPy arrays, whatever has DLPack or a buffer), and\n"
+            "then the kernel runs at once; or all TensorValue, and then the op is staged. They\n"
+            "are given by position or by name, and a rank-0 operand takes a plain number. One\n"
+            "result comes bare, several come as a list. `out=` gives the tensor that takes the\n"
+            "result, or a tuple of them, and is what comes back.\n\n"
+            "`op[{'name': value}]` is the op with other parameters. Ops are immutable, compare by\n"
+            "declaration, and are pickled by it.\n\n"
+            "TypeError: the number or names of operands, something that is no tensor, tensors and\n"
+            "graph values mixed. ValueError: dtype, rank, sizes, conditions, devices, an op that\n"
+            "is not complete. ferrule.KernelError: the kernel failed. ferrule.CompileError: the\n"
+            "first call with new dtypes.");
 
 PyTypeObject fpy_class_op = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.custom.CustomOp",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.CustomOp",
     .tp_doc = op_doc,
     .tp_basicsize = sizeof(fpy_op),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,

@@ -5,16 +5,16 @@
 
 /* A name; of a dtype variable with what it may be. Runs have the same struct. */
 typedef struct named {
-    PyObject_HEAD
-    PyObject *name;
+    PyObject_HEAD PyObject *name;
     uint32_t allowed; /* 0: any */
 } named;
 
-typedef struct template {
-    PyObject_HEAD
-    PyObject *dtype; /* a DType, DTypeVar or Param */
-    PyObject *axes;  /* a tuple of Dim and Run */
-} template;
+typedef struct template
+{
+    PyObject_HEAD PyObject *dtype; /* a DType, DTypeVar or Param */
+    PyObject *axes;                /* a tuple of Dim and Run */
+}
+template;
 
 PyObject *fpy_name_of(PyObject *variable_or_run)
 {
@@ -204,16 +204,16 @@ static PyGetSetDef run_members[] = {
 static PyMethodDef dtype_var_methods[] = {{"__reduce__", dtype_var_reduce, METH_NOARGS, NULL}, {0}};
 static PyMethodDef run_methods[] = {{"__reduce__", run_reduce, METH_NOARGS, NULL}, {0}};
 
-PyDoc_STRVAR(dtype_var_doc,
-             "DTypeVar(name, allowed=None)\n--\n\n"
-             "A dtype variable: operands that share it have one dtype, and results take it from\n"
-             "them. `allowed` is a class ('any_float', 'any_int', 'any_signed', 'any_unsigned') or\n"
-             "a sequence of dtypes.\n\n"
-             ">>> custom.DTypeVar('T', 'any_unsigned').allowed[0]\nDType.uint8");
+PyDoc_STRVAR(
+    dtype_var_doc,
+    "DTypeVar(name, allowed=None)\n--\n\n"
+    "A dtype variable: operands that share it have one dtype, and results take it from\n"
+    "them. `allowed` is a class ('any_float', 'any_int', 'any_signed', 'any_unsigned') or\n"
+    "a sequence of dtypes.\n\n"
+    ">>> custom.DTypeVar('T', 'any_unsigned').allowed[0]\nDType.uint8");
 
 PyTypeObject fpy_class_dtype_var = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.custom.DTypeVar",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.DTypeVar",
     .tp_doc = dtype_var_doc,
     .tp_basicsize = sizeof(named),
     .tp_flags = Py_TPFLAGS_DEFAULT,
@@ -226,15 +226,15 @@ PyTypeObject fpy_class_dtype_var = {
     .tp_getset = dtype_var_members,
 };
 
-PyDoc_STRVAR(run_doc, "Run(name)\n--\n\n"
-                      "Any number of dims, also none: `*name` in a declaration's text. Operands with the\n"
-                      "same run agree in it.\n\n"
-                      ">>> custom.TemplateType(DType.float32, [custom.Run('s'), 3])\n"
-                      "TemplateType(f32[*s, 3])");
+PyDoc_STRVAR(run_doc,
+             "Run(name)\n--\n\n"
+             "Any number of dims, also none: `*name` in a declaration's text. Operands with the\n"
+             "same run agree in it.\n\n"
+             ">>> custom.TemplateType(DType.float32, [custom.Run('s'), 3])\n"
+             "TemplateType(f32[*s, 3])");
 
 PyTypeObject fpy_class_run = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.custom.Run",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.Run",
     .tp_doc = run_doc,
     .tp_basicsize = sizeof(named),
     .tp_flags = Py_TPFLAGS_DEFAULT,
@@ -252,7 +252,8 @@ PyTypeObject fpy_class_run = {
 /* Takes both, which may be NULL with an exception. */
 static PyObject *make_template(PyObject *dtype, PyObject *axes)
 {
-    template *self = dtype == NULL || axes == NULL ? NULL : PyObject_New(template, &fpy_class_template);
+    template *self =
+        dtype == NULL || axes == NULL ? NULL : PyObject_New(template, &fpy_class_template);
     if (self == NULL) {
         Py_XDECREF(dtype);
         Py_XDECREF(axes);
@@ -370,7 +371,8 @@ static PyObject *dtype_text(PyObject *dtype)
 {
     if (Py_IS_TYPE(dtype, &fpy_class_dtype))
         return PyUnicode_FromString(fer_dtype_name(((fpy_dtype *)dtype)->dtype));
-    return Py_IS_TYPE(dtype, &fpy_class_param) ? PyObject_Str(dtype) : Py_NewRef(fpy_name_of(dtype));
+    return Py_IS_TYPE(dtype, &fpy_class_param) ? PyObject_Str(dtype)
+                                               : Py_NewRef(fpy_name_of(dtype));
 }
 
 static PyObject *text(PyObject *self)
@@ -455,18 +457,18 @@ static PyGetSetDef members[] = {
 
 static PyMethodDef methods[] = {{"__reduce__", reduce, METH_NOARGS, NULL}, {0}};
 
-PyDoc_STRVAR(template_doc,
-             "TemplateType(dtype, shape)\n--\n\n"
-             "The type of an operand or a result in a declaration. `dtype` is a DType or its name, a\n"
-             "DTypeVar, or a Param. `shape` is a sequence of integers, expressions of Symbol and\n"
-             "Param, and Run.\n\n"
-             ">>> n, w = custom.Symbols('n', 'w')\n"
-             ">>> custom.TemplateType(DType.float32, [n, w // 2])\n"
-             "TemplateType(f32[n, w // 2])");
+PyDoc_STRVAR(
+    template_doc,
+    "TemplateType(dtype, shape)\n--\n\n"
+    "The type of an operand or a result in a declaration. `dtype` is a DType or its name, a\n"
+    "DTypeVar, or a Param. `shape` is a sequence of integers, expressions of Symbol and\n"
+    "Param, and Run.\n\n"
+    ">>> n, w = custom.Symbols('n', 'w')\n"
+    ">>> custom.TemplateType(DType.float32, [n, w // 2])\n"
+    "TemplateType(f32[n, w // 2])");
 
 PyTypeObject fpy_class_template = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.custom.TemplateType",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.TemplateType",
     .tp_doc = template_doc,
     .tp_basicsize = sizeof(template),
     .tp_flags = Py_TPFLAGS_DEFAULT,
@@ -482,7 +484,8 @@ PyTypeObject fpy_class_template = {
 
 int fpy_add_templates(PyObject *module)
 {
-    if (fpy_add_class(module, &fpy_class_dtype_var) < 0 || fpy_add_class(module, &fpy_class_run) < 0)
+    if (fpy_add_class(module, &fpy_class_dtype_var) < 0 ||
+        fpy_add_class(module, &fpy_class_run) < 0)
         return -1;
     return fpy_add_class(module, &fpy_class_template);
 }

@@ -173,7 +173,8 @@ static PyObject *make_arange(PyObject *class, PyObject *args, PyObject *kwargs)
             dtype = FER_F32;
     }
     fer_device device;
-    if ((dtype_given != NULL && dtype_given != Py_None && fpy_dtype_from(dtype_given, &dtype) < 0) ||
+    if ((dtype_given != NULL && dtype_given != Py_None &&
+         fpy_dtype_from(dtype_given, &dtype) < 0) ||
         fpy_device_from(device_given, &device) < 0)
         return NULL;
     fer_tensor *tensor = NULL;
@@ -216,7 +217,8 @@ static PyObject *from_object(PyObject *args, PyObject *kwargs, const char *forma
 static PyObject *from_dlpack(PyObject *class, PyObject *args, PyObject *kwargs)
 {
     (void)class;
-    return from_object(args, kwargs, "O|$O:from_dlpack", "memory to share by DLPack or as a buffer");
+    return from_object(args, kwargs, "O|$O:from_dlpack",
+                       "memory to share by DLPack or as a buffer");
 }
 
 static PyObject *from_numpy(PyObject *class, PyObject *args, PyObject *kwargs)
@@ -232,9 +234,10 @@ static PyObject *check_dtype(PyObject *tensor, fer_dtype wanted)
     if (dtype == wanted)
         return tensor;
     Py_DECREF(tensor);
-    return PyErr_Format(PyExc_ValueError,
-                        "the elements are %s, not %s; convert them first (the standard op `cast` does)",
-                        fer_dtype_name(dtype), fer_dtype_name(wanted));
+    return PyErr_Format(
+        PyExc_ValueError,
+        "the elements are %s, not %s; convert them first (the standard op `cast` does)",
+        fer_dtype_name(dtype), fer_dtype_name(wanted));
 }
 
 static PyObject *create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
@@ -246,7 +249,8 @@ static PyObject *create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
     fer_device device;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Tensor", names, &data, &dtype_given,
                                      &device_given) ||
-        (dtype_given != NULL && dtype_given != Py_None && fpy_dtype_from(dtype_given, &dtype) < 0) ||
+        (dtype_given != NULL && dtype_given != Py_None &&
+         fpy_dtype_from(dtype_given, &dtype) < 0) ||
         fpy_device_from(device_given, &device) < 0)
         return NULL;
     PyObject *tensor = import_any(data, Py_True);
@@ -316,12 +320,12 @@ static PyObject *reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
     const fer_tensor *tensor = of(self);
-    return Py_BuildValue(
-        "N(NNN)", PyObject_GetAttrString((PyObject *)&fpy_class_tensor, "_restore"),
-        fpy_dtype_object(fer_tensor_dtype(tensor)),
-        fpy_extents(fer_tensor_shape(tensor), fer_tensor_rank(tensor)),
-        PyBytes_FromStringAndSize(fer_tensor_const_data(tensor),
-                                  (Py_ssize_t)fer_tensor_num_bytes(tensor)));
+    return Py_BuildValue("N(NNN)",
+                         PyObject_GetAttrString((PyObject *)&fpy_class_tensor, "_restore"),
+                         fpy_dtype_object(fer_tensor_dtype(tensor)),
+                         fpy_extents(fer_tensor_shape(tensor), fer_tensor_rank(tensor)),
+                         PyBytes_FromStringAndSize(fer_tensor_const_data(tensor),
+                                                   (Py_ssize_t)fer_tensor_num_bytes(tensor)));
 }
 
 /* --- Looking ---------------------------------------------------------------------------------- */
@@ -387,7 +391,7 @@ static PyObject *get_type(PyObject *self, void *closure)
     fer_type *type;
     fer_error error = FER_ERROR_INIT;
     return fer_tensor_type(of(self), &type, &error) == FER_OK ? fpy_type_object(type)
-                                                               : fpy_raise(&error);
+                                                              : fpy_raise(&error);
 }
 
 static PyObject *show(PyObject *self)
@@ -433,23 +437,28 @@ static PyMethodDef methods[] = {
      "A tensor whose elements are whatever the memory holds; for `out=`."},
     {"full", FUNCTION(make_full), CREATOR,
      "full($type, shape, value, dtype=DType.float32, device=None)\n--\n\n"
-     "A tensor of one number. A float is rounded to a float dtype; everything else has to be exact\n"
+     "A tensor of one number. A float is rounded to a float dtype; everything else has to be "
+     "exact\n"
      "(ValueError).\n\n>>> Tensor.full(2, 7, DType.int8).tolist()\n[7, 7]"},
     {"arange", FUNCTION(make_arange), CREATOR,
      "arange($type, start, stop=None, step=1, dtype=None, device=None)\n--\n\n"
-     "start, start + step, ... up to and without stop; `arange(n)` starts at 0. int64 when all are\n"
+     "start, start + step, ... up to and without stop; `arange(n)` starts at 0. int64 when all "
+     "are\n"
      "integers, else float32, unless `dtype` says.\n\n>>> Tensor.arange(3).tolist()\n[0, 1, 2]"},
     {"from_numpy", FUNCTION(from_numpy), CREATOR,
      "from_numpy($type, array, /, *, copy=None)\n--\n\n"
-     "A tensor over an array's memory, which it keeps. Strided elements are copied, to a read-only\n"
+     "A tensor over an array's memory, which it keeps. Strided elements are copied, to a "
+     "read-only\n"
      "tensor; copy=False refuses them (ValueError), copy=True always copies, to a writable one.\n"
      "NotImplementedError: elements that have no dtype here, or the other byte order."},
     {"from_dlpack", FUNCTION(from_dlpack), CREATOR,
      "from_dlpack($type, x, /, *, copy=None)\n--\n\n"
-     "A tensor over the memory of what has `__dlpack__` or a buffer, or of a DLPack capsule, which\n"
+     "A tensor over the memory of what has `__dlpack__` or a buffer, or of a DLPack capsule, "
+     "which\n"
      "it consumes. `copy` as in from_numpy. NotImplementedError: memory of another device."},
     {"numpy", fpy_tensor_numpy, METH_NOARGS,
-     "numpy($self)\n--\n\nA NumPy array over the same memory. bfloat16 and the two float8 need ml_dtypes\n"
+     "numpy($self)\n--\n\nA NumPy array over the same memory. bfloat16 and the two float8 need "
+     "ml_dtypes\n"
      "(ImportError).\n\n>>> Tensor.arange(3).numpy()\narray([0, 1, 2])"},
     {"item", fpy_tensor_item, METH_NOARGS,
      "item($self)\n--\n\nThe only element, as a Python number. ValueError: there is not one.\n\n"
@@ -477,19 +486,19 @@ static PyMethodDef methods[] = {
     {0},
 };
 
-PyDoc_STRVAR(tensor_doc,
-             "Tensor(data, dtype=None, device=None)\n--\n\n"
-             "A compact row-major array in host memory. `data` is copied: numbers in nested\n"
-             "sequences (floats become float32, integers int64, unless `dtype` says), or an array.\n"
-             "from_numpy and from_dlpack share memory instead.\n\n"
-             "Its dtype, shape and address never change; its elements may, through NumPy, `out=`\n"
-             "and `inout` operands.\n\n"
-             "ValueError: ragged sequences, a number that the dtype cannot hold.\n\n"
-             ">>> Tensor([[1, 2], [3, 4]]).shape\n(2, 2)");
+PyDoc_STRVAR(
+    tensor_doc,
+    "Tensor(data, dtype=None, device=None)\n--\n\n"
+    "A compact row-major array in host memory. `data` is copied: numbers in nested\n"
+    "sequences (floats become float32, integers int64, unless `dtype` says), or an array.\n"
+    "from_numpy and from_dlpack share memory instead.\n\n"
+    "Its dtype, shape and address never change; its elements may, through NumPy, `out=`\n"
+    "and `inout` operands.\n\n"
+    "ValueError: ragged sequences, a number that the dtype cannot hold.\n\n"
+    ">>> Tensor([[1, 2], [3, 4]]).shape\n(2, 2)");
 
 PyTypeObject fpy_class_tensor = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.Tensor",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Tensor",
     .tp_doc = tensor_doc,
     .tp_basicsize = sizeof(fpy_tensor),
     .tp_flags = Py_TPFLAGS_DEFAULT,

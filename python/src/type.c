@@ -132,16 +132,16 @@ static PyMethodDef methods[] = {
     {0},
 };
 
-PyDoc_STRVAR(type_doc, "TensorType(dtype, shape, device=DeviceRef.CPU())\n--\n\n"
-                       "The type of a tensor or a graph's value. Dims are integers, names and\n"
-                       "expressions of them.\n\n"
-                       "TypeError: what is no dtype or dim; a symbol of a declaration.\n"
-                       "ValueError: rank above 8; a negative dim. OverflowError: too many elements.\n\n"
-                       ">>> TensorType(DType.float32, ['n', 8])\nTensorType(f32[n, 8])");
+PyDoc_STRVAR(type_doc,
+             "TensorType(dtype, shape, device=DeviceRef.CPU())\n--\n\n"
+             "The type of a tensor or a graph's value. Dims are integers, names and\n"
+             "expressions of them.\n\n"
+             "TypeError: what is no dtype or dim; a symbol of a declaration.\n"
+             "ValueError: rank above 8; a negative dim. OverflowError: too many elements.\n\n"
+             ">>> TensorType(DType.float32, ['n', 8])\nTensorType(f32[n, 8])");
 
 PyTypeObject fpy_class_type = {
-    PyVarObject_HEAD_INIT(NULL, 0)
-    .tp_name = "ferrule.TensorType",
+    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.TensorType",
     .tp_doc = type_doc,
     .tp_basicsize = sizeof(fpy_type),
     .tp_flags = Py_TPFLAGS_DEFAULT,

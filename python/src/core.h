@@ -109,6 +109,10 @@ PyObject *fpy_raise(fer_error *error);
 /* The same after work that a signal may have ended: what the signal's handler raises goes first. */
 PyObject *fpy_raise_interrupted(fer_error *error);
 
+/* The pending exception, which there is, taken and put back. */
+PyObject *fpy_take_exception(void);
+void fpy_put_exception(PyObject *exception);
+
 /* Puts `op: PLACE: ` before the message of a pending exception that a conversion raised. */
 void fpy_name_place(const char *op, const char *place);
 

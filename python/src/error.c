@@ -111,20 +111,48 @@ const char *fpy_c_text(PyObject *object, const char *what)
     return NULL;
 }
 
+#if PY_VERSION_HEX < 0x030C0000
+PyObject *fpy_take_exception(void)
+{
+    PyObject *class, *value, *trace;
+    PyErr_Fetch(&class, &value, &trace);
+    PyErr_NormalizeException(&class, &value, &trace);
+    if (trace != NULL)
+        (void)PyException_SetTraceback(value, trace);
+    Py_XDECREF(class);
+    Py_XDECREF(trace);
+    return value;
+}
+
+void fpy_put_exception(PyObject *exception)
+{
+    PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+    Py_DECREF(exception);
+}
+#else
+PyObject *fpy_take_exception(void)
+{
+    return PyErr_GetRaisedException();
+}
+
+void fpy_put_exception(PyObject *exception)
+{
+    PyErr_SetRaisedException(exception);
+}
+#endif
+
 /* Only what conversions raise for what they are given; anything else passes as it is. */
 void fpy_name_place(const char *op, const char *place)
 {
     PyObject *const named[] = {PyExc_TypeError,   PyExc_ValueError,  PyExc_OverflowError,
                                PyExc_BufferError, PyExc_ImportError, PyExc_NotImplementedError};
-    PyObject *class, *value, *trace;
-    PyErr_Fetch(&class, &value, &trace);
+    PyObject *exception = fpy_take_exception();
+    PyObject *class = (PyObject *)Py_TYPE(exception);
     for (size_t i = 0; i < sizeof named / sizeof *named; i++)
-        if (class == named[i] && value != NULL) {
-            PyErr_Format(class, "%s: %s: %S", op, place, value);
-            Py_DECREF(class);
-            Py_DECREF(value);
-            Py_XDECREF(trace);
+        if (class == named[i]) {
+            PyErr_Format(class, "%s: %s: %S", op, place, exception);
+            Py_DECREF(exception);
             return;
         }
-    PyErr_Restore(class, value, trace);
+    fpy_put_exception(exception);
 }

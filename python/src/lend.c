@@ -83,8 +83,7 @@ static int read_format(const Py_buffer *view, fer_dtype *out_dtype)
 static int get_bits(PyObject *object, fer_dtype *out_dtype, Py_buffer *view)
 {
     static const fer_dtype SMALL[] = {FER_BF16, FER_F8E4M3FN, FER_F8E5M2};
-    PyObject *class, *value, *trace;
-    PyErr_Fetch(&class, &value, &trace);
+    PyObject *exception = fpy_take_exception();
     PyObject *dtype = PyObject_GetAttrString(object, "dtype");
     PyObject *name = dtype == NULL ? NULL : PyObject_GetAttrString(dtype, "name");
     PyObject *bits = NULL;
@@ -98,14 +97,11 @@ static int get_bits(PyObject *object, fer_dtype *out_dtype, Py_buffer *view)
         }
     PyErr_Clear();
     int result = -1;
-    if (bits != NULL)
+    if (bits == NULL) {
+        fpy_put_exception(exception);
+    } else {
+        Py_DECREF(exception);
         result = PyObject_GetBuffer(bits, view, PyBUF_STRIDES | PyBUF_FORMAT);
-    else
-        PyErr_Restore(class, value, trace);
-    if (bits != NULL) {
-        Py_XDECREF(class);
-        Py_XDECREF(value);
-        Py_XDECREF(trace);
     }
     Py_XDECREF(bits);
     Py_XDECREF(name);

@@ -432,9 +432,13 @@ static PyObject *get_made(PyObject *self, void *closure)
     if (made != NULL)
         return Py_NewRef(made);
     made = wanted->make(op);
-    if (made != NULL && PyDict_SetItemString(op->attributes, wanted->name, made) < 0)
-        Py_CLEAR(made);
-    return made;
+    PyObject *name = made == NULL ? NULL : PyUnicode_FromString(wanted->name);
+    /* Another thread may have been first. */
+    PyObject *kept = name == NULL ? NULL : PyDict_SetDefault(op->attributes, name, made);
+    Py_XINCREF(kept);
+    Py_XDECREF(name);
+    Py_XDECREF(made);
+    return kept;
 }
 
 static PyObject *get_binaries(PyObject *self, void *closure)

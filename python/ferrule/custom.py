@@ -20,11 +20,15 @@ A declaration is text, or the same in objects:
     rows(x: f32[n, w]) -> f32[n // 2, w]
 """
 
-from collections.abc import Mapping, Sequence
-from os import PathLike
+from __future__ import annotations
 
 from ferrule import _core
 from ferrule._core import CustomOp, DType, DTypeVar, Param, Run, Symbol, TemplateType
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # importing them takes longer than all the rest
+    from collections.abc import Mapping, Sequence
+    from os import PathLike
 
 __all__ = [
     "CustomOp",

@@ -275,7 +275,7 @@ def test_importing_is_light():
         "import sys\nbefore = set(sys.modules)\nimport ferrule\n"
         "print(*sorted({m.split('.')[0] for m in set(sys.modules) - before}))\n"
     )
-    assert succeeds(code) == "ferrule\n"
+    assert set(succeeds(code).split()) <= {"ferrule", "__future__"}
 
 
 def test_the_command():

@@ -437,6 +437,7 @@ static fer_status use_calls(fer_error *own)
     FER_TRY_DONE(fer_call_into(ops[0], &x, 1, &results[0], 1, own));
     fer_argument argument = {.kind = FER_ARGUMENT_TENSOR, .keyword = "x", .as.tensor = x};
     FER_TRY_DONE(fer_apply(ops[0], &argument, 1, &result, 1, own));
+    FER_TRY_DONE(fer_apply_into(ops[0], &argument, 1, &results[0], 1, own));
     fer_tensor *refused = NULL;
     status = fer_call(ops[2], &x, 1, &refused, 1, own);
     if (status == FER_RUNTIME_ERROR)

@@ -153,6 +153,7 @@ static fer_status use_signatures(fer_error *own)
                                "where n > by, w % 2 == 0";
     fer_signature *parsed = NULL;
     fer_signature *made = NULL;
+    fer_signature *from_texts = NULL;
     fer_signature *special = NULL;
     fer_type *types[3] = {NULL};
     fer_type *results[2] = {NULL};
@@ -160,6 +161,10 @@ static fer_status use_signatures(fer_error *own)
     FER_TRY_DONE(status);
     FER_TRY_DONE(fer_signature_create(fer_signature_declared(parsed), &made, own));
     assert_true(fer_signature_equal(parsed, made));
+    fer_signature_spec spec = *fer_signature_declared(parsed);
+    spec.conditions = (fer_condition[]){{.text = "n > by"}, {.text = "w % 2 == 0"}};
+    FER_TRY_DONE(fer_signature_create(&spec, &from_texts, own));
+    assert_true(fer_signature_equal(parsed, from_texts));
     fer_param params[] = {
         {.name = "by", .kind = FER_PARAM_INT, .has_value = true, .value.as_int = 4},
         {.name = "U", .kind = FER_PARAM_DTYPE, .has_value = true, .value.as_dtype = FER_U8}};
@@ -177,6 +182,7 @@ done:
     fer_type_release(results[1]);
     fer_signature_release(parsed);
     fer_signature_release(made);
+    fer_signature_release(from_texts);
     fer_signature_release(special);
     return status;
 }

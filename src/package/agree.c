@@ -63,14 +63,14 @@ static fer_status add_headers(place *at, const fer_sources *files, fer_error *er
     return FER_OK;
 }
 
-/* A package that gives its compiler folders or files of includes may reach anything. */
+/* A package that gives its compiler macros, or folders or files of includes, may mean anything. */
 static fer_status find_files(place *at, fer_error *error)
 {
     const fer_outside *outside = outside_of(at->package);
     const fer_flags *flags = &at->package->flags;
     at->is_open = flags->includes.count > 0;
     for (size_t i = 0; i < flags->cflags.count; i++)
-        at->is_open = at->is_open || strncmp(flags->cflags.items[i], "-i", 2) == 0;
+        at->is_open = at->is_open || strspn(flags->cflags.items[i] + 1, "DUi") > 0;
     FER_TRY(add_file(at, at->main, error));
     for (size_t i = 0; i < at->num_files; i++) {
         const fer_source *file = at->files[i];

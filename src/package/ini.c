@@ -187,7 +187,7 @@ static fer_status read_key(reader *r, const char **p)
 {
     size_t length = strcspn(*p, "=\n");
     int key_length = trimmed(*p, length);
-    size_t index;
+    size_t index = 0;
     if ((*p)[length] != '=')
         return refuse(r, "expected 'key = words', found '%.*s'", key_length, *p);
     if (!r->is_in_section)

@@ -10,7 +10,7 @@ FOLDERS = ["include", "src", "kernels", "tests", "fuzz", "bench", "examples", "d
 SOURCES = {".c", ".h"}
 TEXTS = SOURCES | {".md", ".py", ".txt", ".cmake", ".tsv", ".fer", ".json", ".cpp", ".in", ".1",
                    ".bash", ".zsh", ".fish", ".pyi", ".toml", ""}
-MAX_LINES = 800
+MAX_LINES = 850
 # Written in two parts, so that this file holds none of them.
 LEFTOVERS = re.compile("TO" "DO|FIX" "ME|XX" "X:")
 MACHINE_PATHS = re.compile("/(wo" "rk|ho" "me|ro" "ot)/[a-z]")

@@ -52,7 +52,7 @@ static bool has_same_value(const fer_param *a, const fer_param *b)
     case FER_PARAM_INT:
         return a->value.as_int == b->value.as_int;
     case FER_PARAM_FLOAT:
-        return memcmp(&a->value.as_float, &b->value.as_float, sizeof(double)) == 0;
+        return a->value.as_float == b->value.as_float;
     case FER_PARAM_BOOL:
         return a->value.as_bool == b->value.as_bool;
     case FER_PARAM_DTYPE:

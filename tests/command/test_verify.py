@@ -49,7 +49,7 @@ class Faults(CommandTest):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.result = run("verify", "--timeout", "2", FAULTY)
+        cls.result = run("verify", "--timeout", "2", FAULTY, timeout=280)
         cls.kernels = read(cls.result.out)
 
     def test_each_is_found_on_its_line_and_no_other(self):

@@ -67,6 +67,7 @@ static int set_up_flat(void **state)
     if (set_up(state) != 0)
         return -1;
     int64_t extents[2] = {8, 40000};
+    use_remembering_compiler("");
     write_file("p/kernels.c", PACKAGE);
     scale = declare("scale");
     kept = declare("kept");
@@ -217,5 +218,5 @@ int main(int argc, char **argv)
         FLAT_TEST(test_failing_calls_are_flat),
         FLAT_TEST(test_declarations_are_flat),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, set_up_remembering, tear_down_remembering);
 }

@@ -365,6 +365,7 @@ static const char WRAPPED[] = "#include <ferrule/kernel.h>\n"
 
 static void write_package(void)
 {
+    use_remembering_compiler("");
     write_file("p/kernels.c", PACKAGE);
     write_file("beside.h", "#define BESIDE 1\n");
     write_file("q/wrapped.c", WRAPPED);
@@ -676,7 +677,6 @@ static void test_a_build(void **state)
 {
     (void)state;
     const char *path;
-    use_remembering_compiler("");
     write_package();
     ASSERT_OK(&error, fer_private_folder(&path, &error)); /* made once for the process */
     refuse_each("use_build", use_build, num_builds == 0 ? 1 : num_builds);

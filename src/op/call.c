@@ -114,32 +114,36 @@ int fer_run_logged(fer_context *context, const fer_dl_tensor *const *tensors)
     return code;
 }
 
+static __attribute__((noinline)) fer_status finish(run_state *state, int code)
+{
+    while (state->scratch != NULL) {
+        scratch *block = state->scratch;
+        state->scratch = block->next;
+        free(block);
+    }
+    if (code != 0 && !state->has_failed)
+        fail(&state->context, NULL, 0, "the kernel returned %d", code);
+    return state->has_failed ? FER_RUNTIME_ERROR : FER_OK;
+}
+
 static inline fer_status run(const fer_specialisation *specialisation, fer_kernel_function function,
                              const fer_dl_tensor *const *tensors, int64_t *open, fer_error *error)
 {
-    static const fer_context SERVICES = {
-        .struct_bytes = sizeof SERVICES,
-        .fail = fail,
-        .scratch = take_scratch,
-        .extent = find_extent,
-    };
-    run_state state;
-    state.context = SERVICES;
+    run_state state; /* member by member: this is on the path of every call */
+    state.context.struct_bytes = sizeof state.context;
     state.context.num_threads = fer_threads_now();
     state.context.runtime = (void *)specialisation;
+    state.context.fail = fail;
+    state.context.scratch = take_scratch;
+    state.context.extent = find_extent;
     state.error = error;
     state.has_failed = false;
     state.scratch = NULL;
     state.open = open;
     int code = function(&state.context, tensors);
-    while (state.scratch != NULL) {
-        scratch *block = state.scratch;
-        state.scratch = block->next;
-        free(block);
-    }
-    if (code != 0 && !state.has_failed)
-        fail(&state.context, NULL, 0, "the kernel returned %d", code);
-    return state.has_failed ? FER_RUNTIME_ERROR : FER_OK;
+    return __builtin_expect(code == 0 && !state.has_failed && state.scratch == NULL, 1)
+               ? FER_OK
+               : finish(&state, code);
 }
 
 fer_status fer_specialisation_run(const fer_specialisation *specialisation,
@@ -308,9 +312,10 @@ static fer_status check_writable(const fer_op *op, const fer_plan *plan,
 }
 
 /* Fills the operands' part of `out_tensors`. */
-static inline fer_status bind(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
-                              const fer_specialisation **out_specialisation,
-                              const fer_dl_tensor **out_tensors, fer_bound *bound, fer_error *error)
+static inline __attribute__((always_inline)) fer_status
+bind(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+     const fer_specialisation **out_specialisation, const fer_dl_tensor **out_tensors,
+     fer_bound *bound, fer_error *error)
 {
     const fer_specialisation *found = find(op, operands, num_operands, out_tensors);
     if (__builtin_expect(found == NULL || !binds(&found->plan, out_tensors, bound), 0))
@@ -418,14 +423,13 @@ static fer_status check_result(const fer_op *op, const fer_plan *plan, const fer
     return FER_OK;
 }
 
-/* Whether no result shares memory with another or with an operand. */
-static inline bool are_apart(const fer_plan *plan, const fer_dl_tensor *const *tensors)
+/* Whether a tensor shares no memory with those behind it. */
+static inline bool is_apart(const fer_dl_tensor *const *tensors, size_t index, size_t num_tensors)
 {
-    size_t num_tensors = plan->num_results + plan->num_operands;
-    for (size_t i = 0; i < plan->num_results; i++)
-        for (size_t j = i + 1; j < num_tensors; j++)
-            if (fer_tensors_overlap(fer_tensor_of(tensors[i]), fer_tensor_of(tensors[j])))
-                return false;
+    const fer_tensor *tensor = fer_tensor_of(tensors[index]);
+    for (size_t i = index + 1; i < num_tensors; i++)
+        if (fer_tensors_overlap(tensor, fer_tensor_of(tensors[i])))
+            return false;
     return true;
 }
 
@@ -434,7 +438,7 @@ static inline bool are_apart(const fer_plan *plan, const fer_dl_tensor *const *t
 static inline bool fits_plainly(const fer_plan *plan, fer_tensor *const *operands,
                                 fer_tensor *const *results, const fer_dl_tensor **tensors)
 {
-    for (size_t i = 0; i < plan->num_results; i++) {
+    for (size_t i = plan->num_results; i-- > 0;) {
         const fer_tensor *result = results[i];
         const fer_result_plan *wanted = &plan->results[i];
         if (result == NULL ||
@@ -443,8 +447,10 @@ static inline bool fits_plainly(const fer_plan *plan, fer_tensor *const *operand
             result->is_read_only || result->dl.device.device_id != operands[0]->dl.device.device_id)
             return false;
         tensors[i] = &result->dl;
+        if (!is_apart(tensors, i, plan->num_results + plan->num_operands))
+            return false;
     }
-    return fer_given_hold(plan, tensors) && are_apart(plan, tensors);
+    return fer_given_hold(plan, tensors);
 }
 
 /* --- Calling ---------------------------------------------------------------------------------- */
@@ -457,10 +463,10 @@ static fer_status fail_result_count(const fer_op *op, size_t num_results, fer_er
 }
 
 /* Checks and measures: after it, bound->results says what the results are. */
-static inline fer_status prepare(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
-                                 size_t num_results, const fer_specialisation **out_specialisation,
-                                 const fer_dl_tensor **out_tensors, fer_bound *bound,
-                                 fer_error *error)
+static inline __attribute__((always_inline)) fer_status
+prepare(const fer_op *op, fer_tensor *const *operands, size_t num_operands, size_t num_results,
+        const fer_specialisation **out_specialisation, const fer_dl_tensor **out_tensors,
+        fer_bound *bound, fer_error *error)
 {
     FER_TRY(bind(op, operands, num_operands, out_specialisation, out_tensors, bound, error));
     const fer_plan *plan = &(*out_specialisation)->plan;

@@ -219,18 +219,17 @@ static inline bool fer_measure_simple(const fer_result_plan *result, bool has_ru
 {
     int64_t num_elements = 1;
     int64_t num_bytes;
-    bool has_overflowed = false;
     for (size_t i = 0; i < result->num_axes; i++) {
-        int64_t extent = fer_match_extent(&result->axes[i].match, tensors, has_runs);
-        out->extents[i] = extent;
-        has_overflowed |= __builtin_mul_overflow(num_elements, extent, &num_elements);
+        out->extents[i] = fer_match_extent(&result->axes[i].match, tensors, has_runs);
+        if (__builtin_mul_overflow(num_elements, out->extents[i], &num_elements))
+            return false;
     }
-    has_overflowed |=
-        __builtin_mul_overflow(num_elements, (int64_t)result->element_bytes, &num_bytes);
+    if (__builtin_mul_overflow(num_elements, (int64_t)result->element_bytes, &num_bytes))
+        return false;
     out->rank = result->num_axes;
     out->num_elements = num_elements;
     out->num_bytes = (size_t)num_bytes;
-    return !has_overflowed;
+    return true;
 }
 
 /* Any result; see fer_plan_results. */

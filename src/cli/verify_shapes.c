@@ -96,24 +96,9 @@ static bool holds(const sizes *s, const fer_condition *condition)
 {
     int64_t left = 0;
     int64_t right = 0;
-    if (fer_dim_evaluate(condition->left, s->symbols, s->num_symbols, &left, NULL) != FER_OK ||
-        fer_dim_evaluate(condition->right, s->symbols, s->num_symbols, &right, NULL) != FER_OK)
-        return false;
-    switch (condition->comparison) {
-    case FER_EQ:
-        return left == right;
-    case FER_NE:
-        return left != right;
-    case FER_LT:
-        return left < right;
-    case FER_LE:
-        return left <= right;
-    case FER_GT:
-        return left > right;
-    case FER_GE:
-        return left >= right;
-    }
-    return false;
+    return fer_dim_evaluate(condition->left, s->symbols, s->num_symbols, &left, NULL) == FER_OK &&
+           fer_dim_evaluate(condition->right, s->symbols, s->num_symbols, &right, NULL) == FER_OK &&
+           fer_comparison_holds(condition->comparison, left, right);
 }
 
 static bool is_few(size_t rank, const int64_t *extents)

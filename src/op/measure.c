@@ -1,6 +1,7 @@
 /* What a plan does beyond comparing extents: runs, programs, conditions, and the results' sizes. */
 #include "base/arithmetic.h"
 #include "op/plan.h"
+#include "signature/signature.h"
 #include "types/form.h"
 
 /* --- Programs --------------------------------------------------------------------------------- */
@@ -90,32 +91,13 @@ bool fer_runs_and_matches_hold(const fer_plan *plan, size_t num_run_matches, siz
            fer_matches_hold(plan->matches, num_matches, tensors, true);
 }
 
-static bool compare(int64_t left, fer_comparison comparison, int64_t right)
-{
-    switch (comparison) {
-    case FER_EQ:
-        return left == right;
-    case FER_NE:
-        return left != right;
-    case FER_LT:
-        return left < right;
-    case FER_LE:
-        return left <= right;
-    case FER_GT:
-        return left > right;
-    case FER_GE:
-        return left >= right;
-    }
-    return false;
-}
-
 static bool holds(const fer_plan *plan, const fer_condition_plan *condition, const int64_t *slots)
 {
     int64_t left;
     int64_t right;
     return evaluate(plan, &condition->left, slots, &left) &&
            evaluate(plan, &condition->right, slots, &right) &&
-           compare(left, condition->comparison, right);
+           fer_comparison_holds(condition->comparison, left, right);
 }
 
 bool fer_plan_bind_slots(const fer_plan *plan, const fer_dl_tensor *const *tensors,

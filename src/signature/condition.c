@@ -20,30 +20,23 @@ void fer_condition_append(fer_text *text, const fer_condition *condition)
                         fer_comparison_text(condition->comparison), fer_dim_text(condition->right));
 }
 
-static fer_decision compare(fer_comparison comparison, int64_t left, int64_t right)
+bool fer_comparison_holds(fer_comparison comparison, int64_t left, int64_t right)
 {
-    bool holds = false;
     switch (comparison) {
     case FER_EQ:
-        holds = left == right;
-        break;
+        return left == right;
     case FER_NE:
-        holds = left != right;
-        break;
+        return left != right;
     case FER_LT:
-        holds = left < right;
-        break;
+        return left < right;
     case FER_LE:
-        holds = left <= right;
-        break;
+        return left <= right;
     case FER_GT:
-        holds = left > right;
-        break;
+        return left > right;
     case FER_GE:
-        holds = left >= right;
-        break;
+        return left >= right;
     }
-    return holds ? FER_HOLDS : FER_IS_FALSE;
+    return false;
 }
 
 fer_status fer_comparison_decide(fer_comparison comparison, const fer_dim *left,
@@ -54,7 +47,8 @@ fer_status fer_comparison_decide(fer_comparison comparison, const fer_dim *left,
     if (fer_dim_is_static(left) && fer_dim_is_static(right)) {
         FER_TRY(fer_dim_value(left, &values[0], error));
         FER_TRY(fer_dim_value(right, &values[1], error));
-        *out_decision = compare(comparison, values[0], values[1]);
+        *out_decision =
+            fer_comparison_holds(comparison, values[0], values[1]) ? FER_HOLDS : FER_IS_FALSE;
         return FER_OK;
     }
     /* `n + 1 > n` is decided by the difference. One that leaves int64 decides nothing: the sides
@@ -67,7 +61,7 @@ fer_status fer_comparison_decide(fer_comparison comparison, const fer_dim *left,
         return FER_OK;
     if (fer_dim_is_static(difference)) {
         status = fer_dim_value(difference, &values[0], error);
-        *out_decision = compare(comparison, values[0], 0);
+        *out_decision = fer_comparison_holds(comparison, values[0], 0) ? FER_HOLDS : FER_IS_FALSE;
     }
     fer_dim_release(difference);
     return status;

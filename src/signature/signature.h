@@ -91,6 +91,8 @@ typedef enum fer_decision { FER_UNDECIDED = 0, FER_HOLDS, FER_IS_FALSE } fer_dec
 fer_status fer_comparison_decide(fer_comparison comparison, const fer_dim *left,
                                  const fer_dim *right, fer_decision *out_decision,
                                  fer_error *error);
+bool fer_comparison_holds(fer_comparison comparison, int64_t left, int64_t right);
+
 /* `==` and so on; NULL for what is no comparison. */
 const char *fer_comparison_text(fer_comparison comparison);
 /* As written, or the canonical text. */

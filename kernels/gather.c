@@ -7,12 +7,11 @@ DTYPE_VAR(I, i64);
 /* Rows are along the first axis here. Indices are checked without rows to copy, too. */
 KERNEL(gather, OUT(T, ANY, y), IN(T, ANY, x), IN(I, 1, index))
 {
-    const index_t n = DIM(x, 0);
+    const long long n = DIM(x, 0);
     const index_t length = n == 0 ? 0 : SIZE(x) / n;
-    for (index_t i = 0; i < DIM(index, 0); i++) {
-        const index_t from = AT(index, i);
-        CHECK(from >= 0 && from < n, "index %lld is %lld, but x has %lld rows", (long long)i,
-              (long long)from, (long long)n);
+    for (long long i = 0; i < DIM(index, 0); i++) {
+        const long long from = AT(index, i);
+        CHECK(from >= 0 && from < n, "index %lld is %lld, but x has %lld rows", i, from, n);
         for (index_t j = 0; j < length; j++)
             DATA(y)[i * length + j] = DATA(x)[from * length + j];
     }

@@ -59,7 +59,9 @@ static fer_status fail_missing_in(const places *all, const char *name, fer_error
     fer_status status =
         all->count == 0
             ? fer_fail_at(error, FER_VALUE_ERROR, &place,
-                          "%s: no package was given to look for the kernel in", name)
+                          "%s: no package was given to look for the kernel in; give the kernel's "
+                          "folder, or \"std\"",
+                          name)
             : fer_fail_at(error, FER_VALUE_ERROR, &place, "%s: there is no such kernel in %s%s%s%s",
                           name, fer_text_string(&where), near == NULL ? "" : "; did you mean '",
                           near == NULL ? "" : near, near == NULL ? "" : "'?");

@@ -1,4 +1,5 @@
 /* ferrule run: runs a graph of a program. */
+#include "base/text.h"
 #include "cli/exchange.h"
 #include "graph/graph.h"
 
@@ -85,6 +86,23 @@ static fer_status choose_graph(const arguments *arguments, work *work, fer_error
     return status;
 }
 
+static fer_status fail_unknown(const char *name, const char *const *known, size_t num_known,
+                               fer_error *error)
+{
+    const char *near = fer_near_name(name, known, num_known);
+    if (near != NULL)
+        return fer_fail(error, FER_TYPE_ERROR, "there is no input '%s'; did you mean '%s'?", name,
+                        near);
+    fer_text list = FER_TEXT_INIT;
+    for (size_t i = 0; i < num_known; i++)
+        fer_text_printf(&list, "%s'%s'", i == 0 ? "" : ", ", known[i]);
+    fer_status status = fer_fail(error, FER_TYPE_ERROR, "there is no input '%s'; %s%s", name,
+                                 num_known == 0 ? "the graph takes none" : "the inputs are ",
+                                 fer_text_string(&list));
+    fer_text_free(&list);
+    return status;
+}
+
 static fer_status find_input(const fer_graph *graph, const char *name, size_t *out_index,
                              fer_error *error)
 {
@@ -100,10 +118,8 @@ static fer_status find_input(const fer_graph *graph, const char *name, size_t *o
         if (i < MAX_KNOWN)
             known[i] = input;
     }
-    const char *near = fer_near_name(name, known, num_inputs < MAX_KNOWN ? num_inputs : MAX_KNOWN);
-    return fer_fail(error, FER_TYPE_ERROR, "there is no input '%s'%s%s%s", name,
-                    near != NULL ? "; did you mean '" : "", near != NULL ? near : "",
-                    near != NULL ? "'?" : "");
+    size_t num_known = num_inputs < MAX_KNOWN ? num_inputs : MAX_KNOWN;
+    return fail_unknown(name, known, num_known, error);
 }
 
 static fer_status read_input(const fer_graph *graph, size_t index, const char *text,

@@ -1,6 +1,7 @@
 // A package in C++: the table of ferrule/abi.h, exported by a shared object.
 //
-//     g++ -std=c++17 -O3 -shared -fPIC -fvisibility=hidden -fno-gnu-unique median.cpp -o median.so
+//     flags="-std=c++17 -O3 -shared -fPIC -fvisibility=hidden -fno-gnu-unique -I../../include"
+//     g++ $flags median.cpp -o median.so
 //     ferrule list median.so
 #include <ferrule/abi.h>
 

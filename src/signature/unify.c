@@ -28,10 +28,10 @@ fer_status fer_signature_require_complete(const fer_signature *signature, fer_er
             : fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = op},
                           "%s: parameter%s %s %s no value; give %s at declaration, or subscript "
                           "the op: %s<%s = ...> in a program, --param %s=... with `ferrule call`, "
-                          "fer_op_specialise in C",
+                          "%s[{'%s': ...}] in Python, fer_op_specialise in C",
                           op, num_names == 1 ? "" : "s", fer_text_string(&names),
                           num_names == 1 ? "has" : "have", num_names == 1 ? "it" : "them", op,
-                          first, first);
+                          first, first, op, first);
     fer_text_free(&names);
     return status;
 }

@@ -379,11 +379,12 @@ static void test_incomplete(void **state)
     check_refuses(
         "f<g: int, k: int = 2, h: str>(x: f32[n]) -> f32[n // g]", "f32[8]", FER_VALUE_ERROR,
         "f: parameters 'g', 'h' have no value; give them at declaration, or subscript the "
-        "op: f<g = ...> in a program, --param g=... with `ferrule call`, fer_op_specialise in C");
+        "op: f<g = ...> in a program, --param g=... with `ferrule call`, f[{'g': ...}] in Python, "
+        "fer_op_specialise in C");
     check_refuses("f<to: dtype>(x: f32[n]) -> to[n]", "f32[8]", FER_VALUE_ERROR,
                   "f: parameter 'to' has no value; give it at declaration, or subscript the op: "
                   "f<to = ...> in a program, --param to=... with `ferrule call`, "
-                  "fer_op_specialise in C");
+                  "f[{'to': ...}] in Python, fer_op_specialise in C");
 }
 
 static void test_devices(void **state)

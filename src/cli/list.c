@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static int run(int argc, char **argv);
 
@@ -16,6 +17,19 @@ const fer_subcommand fer_command_list = {
     .options = FER_ONLY_HELP,
     .run = run,
 };
+
+/* As its author wrote it, but for where its lines end. */
+static void print_on_one_line(const char *declaration)
+{
+    while (*declaration != '\0') {
+        size_t length = strcspn(declaration, "\t\n\v\f\r");
+        fwrite(declaration, 1, length, stdout);
+        declaration += length;
+        if (*declaration != '\0')
+            putchar(' ');
+        declaration += strspn(declaration, " \t\n\v\f\r");
+    }
+}
 
 static int run(int argc, char **argv)
 {
@@ -33,7 +47,8 @@ static int run(int argc, char **argv)
     size_t num_kernels = status == FER_OK ? fer_package_num_kernels(package) : 0;
     for (size_t i = 0; i < num_kernels; i++) {
         fer_kernel_info kernel = fer_package_kernel(package, i);
-        printf("%s\t%s", kernel.signature != NULL ? kernel.signature : kernel.name, kernel.file);
+        print_on_one_line(kernel.signature != NULL ? kernel.signature : kernel.name);
+        printf("\t%s", kernel.file);
         if (kernel.line > 0) /* a shared object need not tell */
             printf(":%d", kernel.line);
         putchar('\n');

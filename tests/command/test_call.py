@@ -284,6 +284,15 @@ class Call(CommandTest):
                 self.succeeds("check", "--package", self.package, declaration)
         self.fails("IO", "list", self.folder / "none", words=["none"])
 
+    def test_list_gives_each_kernel_one_line(self):
+        self.write("lines/k.c", '#include <ferrule/kernel.h>\n'
+                   'SIGNATURE(half, "(x: f32[*s])\\n"\n'
+                   '                "\\t -> f32[*s]");\n'
+                   'MAP(half, f32, IN(f32, x)) { return x / 2; }\n'
+                   'MAP(twice, f32, IN(f32, x)) { return 2 * x; }\n')
+        self.assertEqual(self.succeeds("list", self.folder / "lines"),
+                         "half(x: f32[*s]) -> f32[*s]\tk.c:4\ntwice\tk.c:5\n")
+
     def test_the_standard_package(self):
         names = {line.split("(")[0].split("<")[0].split("\t")[0]
                  for line in self.succeeds("list", "std").splitlines()}

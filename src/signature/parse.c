@@ -154,8 +154,11 @@ static fer_status parse_union(parser *p, const char *name, uint32_t *out_allowed
     *out_allowed = 0;
     do {
         fer_token token = p->lexer->token;
+        fer_param_kind kind;
         if (fer_constraint_class(token.start, token.length) != 0)
             return fail_here(p->lexer, "a class of dtypes stands alone, without '|'", error);
+        if (find_kind(p->lexer, &kind) && kind != FER_PARAM_BOOL) /* bool is a dtype too */
+            return fail_here(p->lexer, "a kind of parameter stands alone, without '|'", error);
         FER_TRY(parse_dtype(p, GENERIC_ADVICE, &dtype, error));
         if ((*out_allowed & FER_DTYPE_BIT(dtype)) != 0)
             return fer_lexer_fail(p->lexer, &token, FER_VALUE_ERROR, error,

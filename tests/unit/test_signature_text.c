@@ -231,6 +231,8 @@ static void test_hints(void **state)
     check_fails("f<g = 4>(x: f32[n]) -> f32[n]", FER_VALUE_ERROR, "g: int = 4", "column 5");
     check_fails("f<T: any_float|i8>(x: T[n]) -> T[n]", FER_VALUE_ERROR, "alone", "column 15");
     check_fails("f<T: i8|any_float>(x: T[n]) -> T[n]", FER_VALUE_ERROR, "alone", "column 9");
+    check_fails("f<g: int|float>(x: f32[n]) -> f32[n]", FER_VALUE_ERROR, "kind", "column 6");
+    check_fails("f<T: f32|dtype>(x: T[n]) -> T[n]", FER_VALUE_ERROR, "kind", "column 10");
     check_fails("f<T: i8|i8>(x: T[n]) -> T[n]", FER_VALUE_ERROR, "twice", "column 9");
     check_fails("f<g: integer>(x: f32[n]) -> f32[n]", FER_TYPE_ERROR, "integer", "a kind is int");
     check_fails("f<g: 4>(x: f32[n]) -> f32[n]", FER_VALUE_ERROR, "a kind", "column 6");

@@ -229,11 +229,12 @@ static fer_status check_line(const checker *c)
     while (num_written < c->line->num_tensors && num_written < FER_ABI_MAX_TENSORS &&
            c->line->tensors[num_written].role == FER_ABI_RESULT)
         num_written++;
-    if (num_written != num_results || c->line->num_tensors - num_written != c->spec->num_operands)
+    const size_t num_read = c->line->num_tensors - num_written;
+    if (num_written != num_results || num_read != c->spec->num_operands)
         return disagree(c, &(fer_place){0},
-                        "it has %zu results and %zu operands, the declaration has %zu and %zu",
-                        num_written, c->line->num_tensors - num_written, num_results,
-                        c->spec->num_operands);
+                        "it has %zu result%s and %zu operand%s, the declaration has %zu and %zu",
+                        num_written, num_written == 1 ? "" : "s", num_read,
+                        num_read == 1 ? "" : "s", num_results, c->spec->num_operands);
     for (size_t i = 0; i < num_results; i++)
         FER_TRY(check_tensor(c, &c->line->tensors[i], &c->spec->results[i], true, i));
     for (size_t i = 0; i < c->spec->num_operands; i++) {

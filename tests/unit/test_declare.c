@@ -107,9 +107,9 @@ static void test_a_line_that_disagrees_is_a_type_error(void **state)
 {
     (void)state;
     ASSERT_REFUSED(FER_TYPE_ERROR, "upsample(x: f32[n], z: f32[n]) -> f32[2 * n]", DOWNSAMPLE,
-                   "upsample", "KERNEL", "1 operands", "2");
+                   "upsample", "KERNEL", "1 operand,", "2");
     ASSERT_REFUSED(FER_TYPE_ERROR, "upsample(x: f32[n]) -> (f32[2 * n], f32[n])", DOWNSAMPLE,
-                   "upsample", "1 results", "2");
+                   "upsample", "1 result and", "2");
     ASSERT_REFUSED(FER_TYPE_ERROR, "upsample(x: f64[n]) -> f32[2 * n]", DOWNSAMPLE, "upsample",
                    "'x'", "f32", "f64");
     ASSERT_REFUSED(FER_TYPE_ERROR, "upsample(x: f32[n]) -> f64[2 * n]", DOWNSAMPLE, "upsample",

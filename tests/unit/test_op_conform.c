@@ -124,8 +124,8 @@ static void test_maps(void **state)
     ASSERT_DISAGREES("scale(x: f32[n, m], k: f32[n]) -> f32[n, m]", "MAP", "elementwise", "'k'");
     ASSERT_DISAGREES("scale(x: f32[n], k: f32[]) -> f32[n + 1]", "MAP", "elementwise", "'x'");
     ASSERT_DISAGREES("scale(x: f32[*s], k: f32[*t]) -> f32[*s]", "MAP", "elementwise", "'k'");
-    ASSERT_DISAGREES("scale(x: f32[n], k: f32[]) -> (f32[n], f32[n])", "MAP", "1 results", "2");
-    ASSERT_DISAGREES("scale(x: f32[n], k: f32[]) -> () effect", "MAP", "1 results", "0");
+    ASSERT_DISAGREES("scale(x: f32[n], k: f32[]) -> (f32[n], f32[n])", "MAP", "1 result and", "2");
+    ASSERT_DISAGREES("scale(x: f32[n], k: f32[]) -> () effect", "MAP", "1 result and", "0");
     /* The same dims by another way of writing them are the same. */
     fer_op_release(declare_source("scale<g: int = 2>(x: f32[n, g * 2], k: f32[n, 4]) -> "
                                   "f32[n + 0, 2 * g]",
@@ -153,7 +153,7 @@ static void test_shapes(void **state)
 {
     (void)state;
     fer_op_release(declare_source("keep(x: f32[n], mask: bool[n]) -> f32[kept]", SOURCE));
-    assert_shape_disagrees("IN(f32, 1, x)", "1 operands", "2");
+    assert_shape_disagrees("IN(f32, 1, x)", "1 operand,", "2");
     assert_shape_disagrees("IN(f64, 1, x), IN(bool, 1, mask)", "'x' is f64", "f32");
     assert_shape_disagrees("IN(f32, 1, x), IN(bool, 2, mask)", "'mask' has rank 2", "1 dims");
     assert_shape_disagrees("IN(f32, 1, mask), IN(bool, 1, x)", "'x' is number 1", "number 0");
@@ -187,7 +187,7 @@ static void test_an_incomplete_op_is_held_against_the_text(void **state)
     fer_op_release(declare_source("m<T, k: int>(x: T[n], scale: T[]) -> T[n // k]", source));
 #define AT_F "f: the KERNEL line (inline.c:4) disagrees"
     ASSERT_TEXT_DISAGREES("f<T, k: int>(inout b: T[m, n]) -> f32[n]", source, AT_F,
-                          "1 results and 2 operands", "1 and 1");
+                          "it has 1 result and 2 operands", "1 and 1");
     ASSERT_TEXT_DISAGREES("f<T, k: int>(inout b: T[m, n], c: i8[*s]) -> f32[n]", source, AT_F,
                           "'c' is u8", "declared i8");
     ASSERT_TEXT_DISAGREES("f<T, k: int>(b: T[m, n], c: u8[*s]) -> f32[n]", source, AT_F,
@@ -226,9 +226,9 @@ static void test_dtype_variables_in_the_text(void **state)
     ASSERT_TEXT_DISAGREES("one<T>(x: T[*s]) -> T[*s]", source,
                           "one: the MAP line (inline.c:4) disagrees",
                           "'result' is f32, but result 0 is declared T");
-    ASSERT_TEXT_DISAGREES("same<T>(x: f32[*s], y: T[]) -> T[*s]", source, "1 operands", "2");
+    ASSERT_TEXT_DISAGREES("same<T>(x: f32[*s], y: T[]) -> T[*s]", source, "1 operand,", "2");
     ASSERT_TEXT_DISAGREES("same<T>(x: T[*s]) -> f32[*s]", source, "'result' is T", "declared f32");
-    ASSERT_TEXT_DISAGREES("convert<T, to>(x: to[*s], z: T[]) -> T[*s]", source, "1 operands", "2");
+    ASSERT_TEXT_DISAGREES("convert<T, to>(x: to[*s], z: T[]) -> T[*s]", source, "1 operand,", "2");
     ASSERT_TEXT_DISAGREES("two<T, to>(x: to[*s], z: T[*s]) -> T[*s]", source, "'result' is to",
                           "declared T");
     ASSERT_TEXT_DISAGREES("convert<T, to: dtype = f64>(x: T[*s]) -> f32[*s]", source,

@@ -23,6 +23,10 @@
 #ifndef FERRULE_KERNEL_H
 #define FERRULE_KERNEL_H
 
+#ifdef __cplusplus
+#error "kernels are C; a package in C++ fills the table of ferrule/abi.h, see docs/kernels.md"
+#endif
+
 #include <ferrule/abi.h>
 #include <ferrule/smallfloat.h>
 #include <stdbool.h>

@@ -33,6 +33,15 @@ with tempfile.TemporaryDirectory() as folder:
                 if run.returncode != 0:
                     faults.append(f"{header} as {standard} with {compiler}:\n{run.stderr}")
 
+    # Before the compiler stumbles over what C++ does not have.
+    source.write_text("#include <ferrule/kernel.h>\n", encoding="utf-8")
+    for compiler in sorted(set(COMPILERS["c++"]) - absent):
+        run = subprocess.run([compiler, "-x", "c++", "-fsyntax-only", f"-I{root / 'include'}",
+                              str(source)], capture_output=True, text=True)
+        first = next((line for line in run.stderr.splitlines() if "error: " in line), "")
+        if "kernels are C" not in first:
+            faults.append(f"kernel.h in C++ with {compiler} does not say that it is C first: {first}")
+
 for compiler in sorted(absent):
     print(f"{compiler} is not installed: skipped")
 print("\n".join(faults) or f"{len(headers)} headers compile alone, in {num_runs} ways")

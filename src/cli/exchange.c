@@ -118,12 +118,16 @@ static size_t next_free(const char *const *paths, size_t num_results)
     return index;
 }
 
-static fer_status check_path(const char *path, fer_error *error)
+static fer_status check_path(const fer_given_output *outputs, size_t index, fer_error *error)
 {
-    if (has_extension(path, ".npy") || has_extension(path, ".png"))
-        return FER_OK;
-    return fer_fail(error, FER_VALUE_ERROR,
-                    "output '%s': files are written as .npy or .png, by their extension", path);
+    const char *path = outputs[index].path;
+    if (!has_extension(path, ".npy") && !has_extension(path, ".png"))
+        return fer_fail(error, FER_VALUE_ERROR,
+                        "output '%s': files are written as .npy or .png, by their extension", path);
+    for (size_t i = 0; i < index; i++)
+        if (strcmp(outputs[i].path, path) == 0)
+            return fer_fail(error, FER_VALUE_ERROR, "two outputs are for the file '%s'", path);
+    return FER_OK;
 }
 
 fer_status fer_outputs_assign(const char *subject, const fer_given_output *outputs,
@@ -134,7 +138,7 @@ fer_status fer_outputs_assign(const char *subject, const fer_given_output *outpu
         out_paths[i] = NULL;
     for (size_t i = 0; i < num_outputs; i++) {
         size_t index = 0;
-        FER_TRY(check_path(outputs[i].path, error));
+        FER_TRY(check_path(outputs, i, error));
         if (outputs[i].name == NULL)
             continue;
         FER_TRY(find_result(subject, outputs[i].name, names, num_results, &index, error));

@@ -113,7 +113,12 @@ class Call(CommandTest):
         self.call_fails("VALUE", "downsample", f"x={picture}", "-o", "y=a.npy",
                         words=["no result is called 'y'", "no names"])
         self.call_fails("VALUE", *arguments, "-o", "more=a.npy", "-o", "more=b.npy", words=["'more'"])
-        self.call_fails("VALUE", *arguments, *["-o", "a.npy"] * 3, words=["2 results", "3 outputs"])
+        self.call_fails("VALUE", *arguments, "-o", "a.npy", "-o", "b.npy", "-o", "c.npy",
+                        words=["2 results", "3 outputs"])
+        twice = self.folder / "twice.npy"
+        self.call_fails("VALUE", *arguments, "-o", twice, "-o", f"more={twice}",
+                        words=[f"two outputs are for the file '{twice}'"])
+        self.assertFalse(twice.exists())
         self.call_fails("VALUE", *arguments, "-o", "a.txt", words=["'a.txt'", ".npy", ".png"])
         self.call_fails("IO", *arguments, "-o", self.folder / "no" / "a.npy", words=["a.npy"])
 

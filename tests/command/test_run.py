@@ -106,7 +106,9 @@ graph g(x: f32[n], y: f32[m]) {
         self.run_fails("VALUE", *inputs, "-o", "totl=a.npy",
                        words=["graph 'twice': no result is called 'totl'", "'doubled', 'total'"])
         self.run_fails("VALUE", *inputs, "-o", "a.jpg", words=["'a.jpg'"])
-        self.run_fails("VALUE", *inputs, *["-o", "a.npy"] * 3, words=["2 results", "3 outputs"])
+        self.run_fails("VALUE", *inputs, "-o", "a.npy", "-o", "b.npy", "-o", "c.npy",
+                       words=["2 results", "3 outputs"])
+        self.run_fails("VALUE", *inputs, "-o", "a.npy", "-o", "a.npy", words=["file 'a.npy'"])
 
     def test_faulty_programs(self):
         self.fails("IO", "run", self.folder / "none.fer", words=["none.fer"])

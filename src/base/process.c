@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,33 +73,76 @@ static int spawn(const char *const *argv, const char *folder, int output, pid_t 
     return cause;
 }
 
+/* --- Forking ---------------------------------------------------------------------------------- */
+
+/* Held while the end of a pipe that a program writes to is open here. A forked child would have it,
+ * too, and nobody would see the output's end before that child's: for ever, if it waits for us. */
+static pthread_mutex_t ends_lock = PTHREAD_MUTEX_INITIALIZER;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&ends_lock);
+}
+
+static void after_fork(void)
+{
+    pthread_mutex_unlock(&ends_lock);
+}
+
+static void after_fork_in_child(void)
+{
+    ends_lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(before_fork, after_fork, after_fork_in_child);
+}
+
+/* Starts a program, and gives the end of a pipe that its output comes from. Gives errno; `out_what`
+ * is what could not be done. */
+static int start(const char *const *argv, const char *folder, int *out_output, pid_t *out_process,
+                 const char **out_what)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    int ends[2];
+    int cause = 0;
+    pthread_once(&once, watch_forks);
+    pthread_mutex_lock(&ends_lock);
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        cause = errno;
+        *out_what = "cannot make a pipe";
+    } else {
+        cause = spawn(argv, folder, ends[1], out_process);
+        *out_what = "cannot be run";
+        *out_output = ends[0];
+        close(ends[1]);
+        if (cause != 0)
+            close(ends[0]);
+    }
+    pthread_mutex_unlock(&ends_lock);
+    return cause;
+}
+
+/* --- Running ---------------------------------------------------------------------------------- */
+
 fer_status fer_process_run(const char *const *argv, const char *folder,
                            fer_process_result *out_result, int *out_errno, fer_error *error)
 {
     *out_result = (fer_process_result){0};
-    if (out_errno != NULL)
-        *out_errno = 0;
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) {
-        if (out_errno != NULL)
-            *out_errno = errno;
-        return fer_fail(error, FER_IO_ERROR, "%s: cannot make a pipe: %s", argv[0],
-                        strerror(errno));
-    }
+    int file;
     pid_t process;
-    int cause = spawn(argv, folder, ends[1], &process);
-    close(ends[1]);
-    if (cause != 0) {
-        close(ends[0]);
-        if (out_errno != NULL)
-            *out_errno = cause;
-        if (cause == ENOMEM)
-            return fer_fail_memory(error);
-        return fer_fail(error, FER_IO_ERROR, "%s: cannot be run: %s", argv[0], strerror(cause));
-    }
+    const char *what;
+    int cause = start(argv, folder, &file, &process, &what);
+    if (out_errno != NULL)
+        *out_errno = cause;
+    if (cause == ENOMEM)
+        return fer_fail_memory(error);
+    if (cause != 0)
+        return fer_fail(error, FER_IO_ERROR, "%s: %s: %s", argv[0], what, strerror(cause));
     fer_text output = FER_TEXT_INIT;
-    collect(ends[0], &output);
-    close(ends[0]);
+    collect(file, &output);
+    close(file);
     int state = 0;
     while (waitpid(process, &state, 0) < 0 && errno == EINTR)
         continue;

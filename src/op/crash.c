@@ -168,10 +168,21 @@ static void give_back(void *taken)
     atomic_store(&((slot *)taken)->is_taken, false);
 }
 
+/* The kernels that other threads were running go on in the parent only. */
+static void enter_child(void)
+{
+    for (slot *at = atomic_load(&slots); at != NULL; at = at->next)
+        if (at != own_slot) {
+            atomic_store(&at->running, NULL);
+            give_back(at);
+        }
+}
+
 static void install(void)
 {
     if (pthread_key_create(&slot_key, give_back) != 0)
         return;
+    (void)pthread_atfork(NULL, NULL, enter_child);
     give_stack();
     atomic_store(&is_on, true);
     struct sigaction action = {.sa_sigaction = handle, .sa_flags = SA_SIGINFO | SA_ONSTACK};

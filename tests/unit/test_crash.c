@@ -12,6 +12,7 @@ static const char SOURCE[] =
     "#include <ferrule/kernel.h>\n"
     "#include <pthread.h>\n"
     "#include <signal.h>\n"
+    "#include <unistd.h>\n"
     "KERNEL(crash, OUT(f32, 1, y), IN(f32, 2, x), IN(i64, 0, number))\n"
     "{\n"
     "    (void)x, (void)y;\n"
@@ -28,6 +29,14 @@ static const char SOURCE[] =
     "    (void)y;\n"
     "    if (pthread_create(&thread, NULL, other, &of) == 0)\n"
     "        pthread_join(thread, NULL);\n"
+    "    return OK;\n"
+    "}\n"
+    "KERNEL(stay, OUT(f32, 0, y), IN(i64, 0, told))\n"
+    "{\n"
+    "    (void)y;\n"
+    "    if (write((int)AT(told), \"\", 1) == 1)\n"
+    "        for (;;)\n"
+    "            pause();\n"
     "    return OK;\n"
     "}\n";
 
@@ -157,6 +166,30 @@ static void crash_outside_of_kernels(int number)
     raise(number);
 }
 
+static void *stay_in_kernel(void *told)
+{
+    call("stay(told: i64[]) -> f32[]", *(int *)told);
+    return NULL;
+}
+
+/* The thread that is in a kernel is not there in a child. */
+static void crash_in_a_child(int number)
+{
+    int ends[2];
+    char told;
+    pthread_t thread;
+    int status = 0;
+    signal(number, say_and_leave);
+    fer_report_crashes();
+    if (pipe(ends) != 0 || pthread_create(&thread, NULL, stay_in_kernel, &ends[1]) != 0 ||
+        read(ends[0], &told, 1) != 1)
+        _exit(5);
+    pid_t child = fork();
+    if (child == 0)
+        raise(number);
+    _exit(waitpid(child, &status, 0) == child && WIFEXITED(status) ? WEXITSTATUS(status) : 6);
+}
+
 static void ignore(int number)
 {
     signal(number, SIG_IGN);
@@ -176,7 +209,7 @@ static const struct {
 
 enum { NUM_SIGNALS = sizeof SIGNALS / sizeof *SIGNALS };
 
-#define SAID ": crash: the kernel (inline.c:4) crashed with x: f32[2, 3], number: i64[]\n"
+#define SAID ": crash: the kernel (inline.c:5) crashed with x: f32[2, 3], number: i64[]\n"
 
 static void test_without_asking_nothing_is_said(void **state)
 {
@@ -226,11 +259,12 @@ static void test_where_it_crashed(void **state)
 {
     (void)state;
     assert_host_sees(crash_in_shape,
-                     ": measure: the SHAPE (inline.c:10) crashed with number: i64[]\n");
+                     ": measure: the SHAPE (inline.c:11) crashed with number: i64[]\n");
     assert_host_sees(crash_in_another_thread,
-                     ": threads: the kernel (inline.c:13) was running when a thread crashed, with "
+                     ": threads: the kernel (inline.c:14) was running when a thread crashed, with "
                      "number: i64[]\n");
     assert_host_sees(crash_outside_of_kernels, "");
+    assert_host_sees(crash_in_a_child, "");
 }
 
 static void test_an_ignored_signal_stays_ignored(void **state)

@@ -161,26 +161,33 @@ static fer_status ask_version(const fer_compiler *compiler, char **out_version, 
 
 #define WITHOUT_OPENMP "\nwithout OpenMP\n"
 
-/* gcc has its OpenMP runtime with it; clang's may be absent, and only linking tells. */
-static bool lacks_openmp(const fer_compiler *compiler, const char *version)
+/* gcc has its OpenMP runtime with it; clang's may be absent, and only linking tells. What kept it
+ * from telling this time is no answer: that would be kept. */
+static fer_status find_openmp(const fer_compiler *compiler, const char *version, bool *out_lacks,
+                              fer_error *error)
 {
     static const char *const LINK[] = {CLANG_OPENMP, "-shared", "-o",       "/dev/null",
                                        "-x",         "c",       "/dev/null"};
+    *out_lacks = false;
     if (strstr(version, "clang") == NULL)
-        return false;
+        return FER_OK;
     fer_arguments arguments = {0};
     for (size_t i = 0; i < compiler->num_words; i++)
         fer_arguments_add(&arguments, "%s", compiler->argv[i]);
     for (size_t i = 0; i < sizeof LINK / sizeof *LINK; i++)
         fer_arguments_add(&arguments, "%s", LINK[i]);
     fer_process_result result = {0};
-    fer_status status = arguments.has_failed ? FER_MEMORY_ERROR
+    fer_status status = arguments.has_failed ? fer_fail_memory(error)
                                              : fer_process_run((const char *const *)arguments.items,
-                                                               NULL, &result, NULL, NULL);
-    bool is_linked = status == FER_OK && result.exit_code == 0 && result.output[0] == '\0';
+                                                               NULL, &result, NULL, error);
+    if (status == FER_OK && result.signal != 0)
+        status = fer_fail(error, FER_COMPILE_ERROR, "the compiler '%s' was ended by signal %d",
+                          compiler->argv[0], result.signal);
+    if (status == FER_OK)
+        *out_lacks = result.exit_code != 0 || result.output[0] != '\0';
     free(result.output);
     fer_arguments_clear(&arguments);
-    return !is_linked;
+    return status;
 }
 
 /* A program by its place, size and times; or by its content, since a wrapper's own version is the
@@ -238,6 +245,7 @@ static fer_status read_version(const fer_store *store, const fer_compiler *compi
     char content[FER_DIGEST_HEX];
     char *version = NULL;
     size_t size;
+    bool lacks_openmp;
     FER_TRY(hash_programs(compiler, false, key, error));
     FER_TRY(fer_store_read(store, "compilers", key, out_version, &size, error));
     if (*out_version != NULL)
@@ -245,9 +253,11 @@ static fer_status read_version(const fer_store *store, const fer_compiler *compi
     FER_TRY(hash_programs(compiler, true, content, error));
     FER_TRY(ask_version(compiler, &version, error));
     fer_text text = FER_TEXT_INIT;
-    fer_text_printf(&text, "%s\n%s%s", content, version,
-                    lacks_openmp(compiler, version) ? WITHOUT_OPENMP : "");
+    fer_status status = find_openmp(compiler, version, &lacks_openmp, error);
+    if (status == FER_OK)
+        fer_text_printf(&text, "%s\n%s%s", content, version, lacks_openmp ? WITHOUT_OPENMP : "");
     free(version);
+    FER_TRY(status);
     FER_TRY(fer_text_take(&text, out_version, error));
     fer_store_write(store, "compilers", key, *out_version, strlen(*out_version));
     return FER_OK;

@@ -231,6 +231,31 @@ static void test_another_compiler_builds_again(void **state)
     assert_int_equal(fer_read_counters().compiles, compiles + 1);
 }
 
+/* clang is asked once whether it has OpenMP; a question that is cut short is asked again. */
+static void test_a_question_that_is_cut_short(void **state)
+{
+    (void)state;
+    char text[2048];
+    snprintf(text, sizeof text,
+             "#!/bin/sh\n"
+             "case \" $* \" in\n"
+             "*' --version '*) echo 'clang version 14.0.6 (a script)'; exit 0 ;;\n"
+             "*' /dev/null '*) [ -e '%s' ] && exit 0; touch '%s'; kill -KILL $$ ;;\n"
+             "*' -fopenmp=libomp '*) touch '%s' ;;\n"
+             "esac\n"
+             "for word; do\n"
+             "    shift\n"
+             "    case $word in -fmacro-* | -fopenmp=*) ;; *) set -- \"$@\" \"$word\" ;; esac\n"
+             "done\n"
+             "exec cc \"$@\"\n",
+             at("asked"), at("asked"), at("has-openmp"));
+    write_program("clang", text);
+    setenv("FERRULE_CC", at("clang"), 1);
+    ASSERT_NO_KERNEL("ended by signal 9", at("clang"));
+    assert_int_equal(declared_value("p"), 1);
+    assert_int_equal(access(at("has-openmp"), F_OK), 0);
+}
+
 /* --- What surrounds it ------------------------------------------------------------------------ */
 
 static void test_headers_of_the_environment(void **state)
@@ -381,6 +406,7 @@ int main(void)
         COMPILER_TEST(test_a_compiler_at_a_relative_path),
         COMPILER_TEST(test_a_wrapper_of_another_compiler),
         COMPILER_TEST(test_another_compiler_builds_again),
+        COMPILER_TEST(test_a_question_that_is_cut_short),
         COMPILER_TEST(test_headers_of_the_environment),
         COMPILER_TEST(test_the_compiler_speaks_english),
         COMPILER_TEST(test_temporary_folders_of_every_kind),

@@ -27,6 +27,12 @@ static bool is_name_part(char c)
     return is_name_start(c) || is_digit(c);
 }
 
+/* What a terminal would obey rather than show. */
+static bool is_control(char c)
+{
+    return (unsigned char)c < ' ' || c == 0x7f;
+}
+
 bool fer_is_name(const char *text)
 {
     if (!is_name_start(*text))
@@ -241,9 +247,17 @@ fer_status fer_lexer_unexpected(const fer_lexer *lexer, const char *expected, fe
     if (token->kind == FER_TOKEN_BAD && *token->start == '"')
         return fer_lexer_fail(lexer, token, FER_VALUE_ERROR, error,
                               "a string without its closing quote");
-    int length = token->length > 60 ? 60 : (int)token->length;
-    return fer_lexer_fail(lexer, token, FER_VALUE_ERROR, error, "expected %s, found '%.*s'",
-                          expected, length, token->start);
+    if (is_control(*token->start))
+        return fer_lexer_fail(lexer, token, FER_VALUE_ERROR, error,
+                              "expected %s, found the control character 0x%02x", expected,
+                              (unsigned)*token->start);
+    char found[61];
+    size_t length = token->length < sizeof found ? token->length : sizeof found - 1;
+    for (size_t i = 0; i < length; i++)
+        found[i] = is_control(token->start[i]) ? '?' : token->start[i];
+    found[length] = '\0';
+    return fer_lexer_fail(lexer, token, FER_VALUE_ERROR, error, "expected %s, found '%s'", expected,
+                          found);
 }
 
 fer_status fer_lexer_expect(fer_lexer *lexer, const char *text, const char *where, fer_error *error)

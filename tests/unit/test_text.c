@@ -86,6 +86,27 @@ static void places_name_the_line_where_there_are_several(void **state)
     assert_place("a b", "p.fer", 1, "p.fer:1:3: no");
 }
 
+static void assert_unexpected(const char *text, const char *expected)
+{
+    fer_lexer lexer;
+    fer_error error = FER_ERROR_INIT;
+    fer_lexer_start(&lexer, text, NULL, false);
+    assert_int_equal(fer_lexer_unexpected(&lexer, "a dim", &error), FER_VALUE_ERROR);
+    assert_string_equal(error.message, expected);
+    fer_error_clear(&error);
+}
+
+/* A terminal must not obey what a message quotes. */
+static void what_was_found_holds_no_control_characters(void **state)
+{
+    (void)state;
+    assert_unexpected("->", "column 1: expected a dim, found '->'");
+    assert_unexpected("é", "column 1: expected a dim, found 'é'");
+    assert_unexpected(" \033[31m", "column 2: expected a dim, found the control character 0x1b");
+    assert_unexpected("\x7f", "column 1: expected a dim, found the control character 0x7f");
+    assert_unexpected("\"a\033[31m\tb\"", "column 1: expected a dim, found '\"a?[31m?b\"'");
+}
+
 static void a_place_keeps_what_the_error_holds(void **state)
 {
     (void)state;
@@ -208,6 +229,7 @@ int main(void)
         cmocka_unit_test(case_alone_makes_no_distance),
         cmocka_unit_test(one_letter_is_near_to_its_other_case_only),
         cmocka_unit_test(places_name_the_line_where_there_are_several),
+        cmocka_unit_test(what_was_found_holds_no_control_characters),
         cmocka_unit_test(a_place_keeps_what_the_error_holds),
         cmocka_unit_test(counts_have_one_wording),
         cmocka_unit_test(an_excerpt_marks_the_column),

@@ -28,15 +28,21 @@ void fer_overlay_reset(void)
     lock = (pthread_mutex_t)PTHREAD_MUTEX_INITIALIZER;
 }
 
+/* A fork may come from now on. */
+static void enter(void)
+{
+    fer_watch_forks();
+    fer_overlay_lock();
+}
+
 fer_status fer_overlay_add(const fer_package *package, fer_overlay **out_overlay, fer_error *error)
 {
     *out_overlay = NULL;
     fer_overlay *overlay = malloc(sizeof *overlay);
     if (overlay == NULL)
         return fer_fail_memory(error);
-    fer_watch_forks();
     overlay->package = fer_package_retain(package);
-    fer_overlay_lock();
+    enter();
     overlay->older = newest;
     newest = overlay;
     fer_overlay_unlock();
@@ -48,7 +54,7 @@ void fer_overlay_remove(fer_overlay *overlay)
 {
     if (overlay == NULL)
         return;
-    fer_overlay_lock();
+    enter();
     fer_overlay **link = &newest;
     while (*link != overlay)
         link = &(*link)->older;
@@ -61,7 +67,7 @@ void fer_overlay_remove(fer_overlay *overlay)
 fer_package *fer_overlay_find(const char *kernel)
 {
     fer_package *found = NULL;
-    fer_overlay_lock();
+    enter();
     for (const fer_overlay *o = newest; o != NULL && found == NULL; o = o->older)
         if (fer_package_find(o->package, kernel, NULL))
             found = fer_package_retain(o->package);
@@ -72,7 +78,7 @@ fer_package *fer_overlay_find(const char *kernel)
 fer_status fer_overlay_list(fer_package ***out_packages, size_t *out_count, fer_error *error)
 {
     size_t count = 0;
-    fer_overlay_lock();
+    enter();
     for (const fer_overlay *o = newest; o != NULL; o = o->older)
         count++;
     fer_package **packages = calloc(count + 1, sizeof *packages);

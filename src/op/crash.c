@@ -140,14 +140,19 @@ static void handle(int number, siginfo_t *info, void *context)
     size_t index = 0;
     while (index + 1 < NUM_SIGNALS && SIGNALS[index].number != number)
         index++;
-    const slot *own = own_slot;
-    if (own != NULL && atomic_load(&own->running) != NULL)
+    slot *own = own_slot;
+    const fer_specialisation *running = own == NULL ? NULL : atomic_load(&own->running);
+    if (running != NULL) {
         tell(SIGNALS[index].name, own, true);
-    else
+        atomic_store(&own->running, NULL); /* a host's handler may jump out of the kernel */
+    } else {
         for (const slot *at = atomic_load(&slots); at != NULL; at = at->next)
             tell(SIGNALS[index].name, at, false);
+    }
     errno = saved;
     go_on(index, number, info, context);
+    if (running != NULL)
+        atomic_store(&own->running, running);
 }
 
 /* A stack that is used up leaves no room to say so: the thread that asks gets another one to crash

@@ -4,6 +4,7 @@
 #include "testing_op.h"
 
 #include <pthread.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -166,6 +167,27 @@ static void crash_outside_of_kernels(int number)
     raise(number);
 }
 
+static sigjmp_buf before_the_call;
+
+static void jump_and_then_leave(int number)
+{
+    static volatile sig_atomic_t has_jumped;
+    if (has_jumped)
+        say_and_leave(number);
+    has_jumped = 1;
+    siglongjmp(before_the_call, 1);
+}
+
+/* A host that goes on behind a kernel that crashed. */
+static void crash_and_go_on(int number)
+{
+    signal(number, jump_and_then_leave);
+    fer_report_crashes();
+    if (sigsetjmp(before_the_call, 1) == 0)
+        call(CRASH, number);
+    raise(number);
+}
+
 static void *stay_in_kernel(void *told)
 {
     call("stay(told: i64[]) -> f32[]", *(int *)told);
@@ -253,6 +275,7 @@ static void test_handlers_of_the_host_are_called(void **state)
     assert_host_sees(crash_below_a_handler, SAID);
     assert_host_sees(crash_below_a_handler_with_info, SAID);
     assert_host_sees(crash_in_the_second_thread, SAID);
+    assert_host_sees(crash_and_go_on, SAID);
 }
 
 static void test_where_it_crashed(void **state)

@@ -60,12 +60,13 @@ FER_API void fer_overlay_remove(fer_overlay *overlay); /* NULL-safe */
  * can be used. The caller frees the text with fer_string_free. */
 FER_API FER_MUST_USE fer_status fer_cache_path(char **out_path, fer_error *error);
 
-/* What this process has done so far. $FERRULE_LOG tells of each event as it happens (see
- * docs/kernels.md). */
+/* What this process has done so far, and holds now. $FERRULE_LOG tells of each event as it happens
+ * (see docs/kernels.md). */
 typedef struct fer_counters {
     uint64_t compiles;     /* compiler processes run for kernels */
     uint64_t cache_hits;   /* specialisations found in the store or in memory */
     uint64_t cache_misses; /* specialisations that had to be compiled */
+    uint64_t bindings;     /* kernels that are loaded now, at most 128 of them held by no op */
 } fer_counters;
 FER_API fer_counters fer_read_counters(void);
 

@@ -31,17 +31,20 @@ static PyObject *memory(PyObject *module, PyObject *unused)
 PyDoc_STRVAR(counters_doc,
              "counters()\n--\n\n"
              "What this process has done so far: a dict of `compiles` (compiler runs),\n"
-             "`cache_hits` and `cache_misses` (of kernels).\n\n"
-             ">>> sorted(ferrule.counters())\n['cache_hits', 'cache_misses', 'compiles']");
+             "`cache_hits` and `cache_misses` (of kernels); and `bindings`, the kernels that are\n"
+             "loaded now.\n\n"
+             ">>> list(ferrule.counters())\n"
+             "['compiles', 'cache_hits', 'cache_misses', 'bindings']");
 
 static PyObject *counters(PyObject *module, PyObject *unused)
 {
     (void)module;
     (void)unused;
     fer_counters figures = fer_read_counters();
-    return Py_BuildValue("{sKsKsK}", "compiles", (unsigned long long)figures.compiles, "cache_hits",
-                         (unsigned long long)figures.cache_hits, "cache_misses",
-                         (unsigned long long)figures.cache_misses);
+    return Py_BuildValue("{sKsKsKsK}", "compiles", (unsigned long long)figures.compiles,
+                         "cache_hits", (unsigned long long)figures.cache_hits, "cache_misses",
+                         (unsigned long long)figures.cache_misses, "bindings",
+                         (unsigned long long)figures.bindings);
 }
 
 static PyMethodDef functions[] = {

@@ -106,9 +106,9 @@ void fer_print_counters(void)
         uint64_t value;
     } rows[] = {
         {"compiles", counters.compiles},         {"cache hits", counters.cache_hits},
-        {"cache misses", counters.cache_misses}, {"bytes in use", memory.bytes_in_use},
-        {"bytes idle", memory.bytes_idle},       {"blocks reused", memory.num_reused},
-        {"blocks fresh", memory.num_fresh},
+        {"cache misses", counters.cache_misses}, {"bindings", counters.bindings},
+        {"bytes in use", memory.bytes_in_use},   {"bytes idle", memory.bytes_idle},
+        {"blocks reused", memory.num_reused},    {"blocks fresh", memory.num_fresh},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         fprintf(stderr, "%-13s  %llu\n", rows[i].name, (unsigned long long)rows[i].value);

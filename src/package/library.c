@@ -59,12 +59,14 @@ static _Atomic(fer_outside_function) told_of_outside;
 static atomic_uint_least64_t num_compiles;
 static atomic_uint_least64_t num_hits;
 static atomic_uint_least64_t num_misses;
+static atomic_uint_least64_t num_bindings;
 
 fer_counters fer_read_counters(void)
 {
     return (fer_counters){.compiles = atomic_load(&num_compiles),
                           .cache_hits = atomic_load(&num_hits),
-                          .cache_misses = atomic_load(&num_misses)};
+                          .cache_misses = atomic_load(&num_misses),
+                          .bindings = atomic_load(&num_bindings)};
 }
 
 void fer_set_compile_observer(fer_compile_observer observer, void *context)
@@ -192,6 +194,8 @@ void fer_library_release(fer_library *library)
         }
     }
     pthread_mutex_unlock(&state.lock);
+    if (evicted != NULL)
+        atomic_fetch_sub(&num_bindings, 1);
     unload(evicted); /* outside the lock: a library's destructors may call anything */
 }
 
@@ -286,6 +290,8 @@ static fer_status load(const char *kernel, const char *digest, const char *path,
         HASH_ADD_STR(state.table, digest, library);
         loaded = library->hh.tbl == NULL ? NULL : library;
         library = loaded == NULL ? library : NULL;
+        if (loaded != NULL)
+            atomic_fetch_add(&num_bindings, 1);
     }
     pthread_mutex_unlock(&state.lock);
     *out_library = loaded;
@@ -661,6 +667,7 @@ static fer_status choose(const fer_package *package, const fer_request *request,
         return fer_fail_memory(error);
     *library = made;
     library->package = fer_package_retain(package);
+    atomic_fetch_add(&num_bindings, 1);
     *out_library = library;
     return FER_OK;
 }

@@ -111,15 +111,17 @@ class Log(CommandTest):
 
     def test_stats(self):
         found = self.stats(self.call(None, "--stats", "scale", "x=2"))
-        self.assertEqual(list(found), ["compiles", "cache hits", "cache misses", "bytes in use",
-                                       "bytes idle", "blocks reused", "blocks fresh"])
+        self.assertEqual(list(found), ["compiles", "cache hits", "cache misses", "bindings",
+                                       "bytes in use", "bytes idle", "blocks reused",
+                                       "blocks fresh"])
         self.assertEqual([found["compiles"], found["cache hits"], found["cache misses"]], [1, 0, 1])
         found = self.stats(self.call(None, "-s", "scale", "x=2"))
         self.assertEqual([found["compiles"], found["cache hits"], found["cache misses"]], [0, 1, 0])
         program = self.write("p.fer", 'use "own"\n\ngraph g(x: f32[]) -> (f32[]) {\n'
                                       "  a = scale<by = 7>(x)\n  return a\n}\n")
         result = run("run", "--stats", program, "x=1", env=self.environment)
-        self.assertEqual(self.stats(result.err.splitlines())["compiles"], 1, result.err)
+        found = self.stats(result.err.splitlines())
+        self.assertEqual([found["compiles"], found["bindings"]], [1, 1], result.err)
 
 
 main()

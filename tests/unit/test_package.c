@@ -528,6 +528,7 @@ static void test_idle_libraries_are_bounded(void **state)
         fer_op_release(declared("value<step: int = 0>(x: i32[]) -> i32[]", "p")); /* used again */
     }
     assert_int_equal(num_loaded(), MAX_IDLE + 1);
+    assert_int_equal(fer_read_counters().bindings, MAX_IDLE + 1);
     /* Each of these was loaded after the last one that went. */
     uint64_t compiles = fer_read_counters().compiles;
     fer_op *recent = declared("value<step: int = 0>(x: i32[]) -> i32[]", "p");

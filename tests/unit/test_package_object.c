@@ -369,11 +369,14 @@ static void test_many_declarations(void **state)
 {
     (void)state;
     build_table("", "lib.so");
+    uint64_t bindings = fer_read_counters().bindings;
     for (int i = 0; i < 200; i++) {
         fer_op *op = declared(DECLARATION, "lib.so");
         assert_int_equal(value_of(op), 1);
+        assert_int_equal(fer_read_counters().bindings, bindings + 1);
         fer_op_release(op);
     }
+    assert_int_equal(fer_read_counters().bindings, bindings);
     /* A damaged copy in the store is replaced. */
     fer_op *op = declared(DECLARATION, "lib.so");
     char *path = strdup(fer_op_binary(op, 0));

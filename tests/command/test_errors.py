@@ -77,6 +77,21 @@ class Documents(CommandTest):
     def test_command(self):
         self.run_page("command.md")
 
+    def test_nothing_of_the_command_is_left_out(self):
+        page = (DOCS / "command.md").read_text(encoding="utf-8")
+        manual = (SOURCE / "man" / "ferrule.1").read_text(encoding="utf-8")
+        for name in re.findall(r"(?m)^  ([a-z]+)  ", self.succeeds("--help")):
+            section = re.search(rf"(?ms)^### {name}$(.*?)^##", page)
+            self.assertIsNotNone(section, name)
+            for option in re.findall(r"--[a-z]+", self.succeeds(name, "--help").splitlines()[0]):
+                self.assertIn(option, section[1], name)
+        read = {name for path in SOURCE.glob("src/**/*.c")
+                for name in re.findall(r'getenv\("(\w+)"\)', path.read_text(encoding="utf-8"))}
+        self.assertIn("FERRULE_LOG", read)
+        for name in read - {"PATH"}:
+            self.assertIn(f"`{name}`", page)
+            self.assertRegex(manual, rf"\b{name}\b")
+
     def test_signatures(self):
         self.run_page("signatures.md")
 

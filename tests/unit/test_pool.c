@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <ferrule/tensor.h>
+#include <inttypes.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <sys/mman.h>
@@ -212,6 +213,46 @@ static void test_fresh_zeros_touch_no_pages(void **state)
     assert_int_equal(block[300 * MIB], 0);
     assert_true(count_resident_pages(block, 512 * MIB) > 0);
     fer_pool_release(block, 512 * MIB);
+}
+
+/* Whether the mapping of this address is marked for huge pages. */
+static bool is_marked_for_huge_pages(const char *address)
+{
+    FILE *maps = fopen("/proc/self/smaps", "r");
+    assert_non_null(maps);
+    char line[512];
+    bool is_here = false;
+    bool is_marked = false;
+    while (fgets(line, sizeof line, maps) != NULL) {
+        uintptr_t start;
+        uintptr_t end;
+        if (sscanf(line, "%" SCNxPTR "-%" SCNxPTR " ", &start, &end) == 2)
+            is_here = start <= (uintptr_t)address && (uintptr_t)address < end;
+        else if (is_here && strncmp(line, "VmFlags:", 8) == 0)
+            is_marked = strstr(line, " hg") != NULL;
+    }
+    fclose(maps);
+    return is_marked;
+}
+
+/* From its first byte to its last, and nothing of smaller ones. */
+static void test_large_blocks_are_marked_for_huge_pages(void **state)
+{
+    (void)state;
+    static const size_t SIZES[] = {2 * MIB + 300, 3 * MIB, 64 * MIB + 300};
+    if (access("/sys/kernel/mm/transparent_hugepage", F_OK) != 0) {
+        print_message("the system has no huge pages\n");
+        skip();
+    }
+    for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
+        char *block = allocate(SIZES[i]);
+        assert_true(is_marked_for_huge_pages(block));
+        assert_true(is_marked_for_huge_pages(block + SIZES[i] - 1));
+        fer_pool_release(block, SIZES[i]);
+    }
+    char *small = allocate(MIB);
+    assert_false(is_marked_for_huge_pages(small));
+    fer_pool_release(small, MIB);
 }
 
 /* --- What stays idle -------------------------------------------------------------------------- */
@@ -508,6 +549,7 @@ int main(void)
         cmocka_unit_test_setup(test_header_stays_in_the_class, start_empty),
         cmocka_unit_test_setup(test_zeroed, start_empty),
         cmocka_unit_test_setup(test_fresh_zeros_touch_no_pages, start_empty),
+        cmocka_unit_test_setup(test_large_blocks_are_marked_for_huge_pages, start_empty),
         cmocka_unit_test_setup(test_oldest_goes_first, start_empty),
         cmocka_unit_test_setup(test_larger_than_the_bound, start_empty),
         cmocka_unit_test_setup(test_bound_of_0_keeps_nothing, start_empty),

@@ -119,6 +119,15 @@ static fer_status use_dims(fer_error *own)
     }
     FER_TRY_DONE(fer_dim_negate(dims[0], &result, own));
     FER_TRY_DONE(fer_dim_constant(INT64_MIN, &other, own));
+    int64_t value;
+    FER_TRY_DONE(fer_dim_value(other, &value, own));
+    assert_true(value == INT64_MIN);
+    status = fer_dim_value(result, &value, own); /* no constant, which takes words to say */
+    assert_int_not_equal(status, FER_OK);
+    if (status != FER_MEMORY_ERROR) {
+        fer_error_clear(own);
+        status = FER_OK;
+    }
 
 done:
     fer_dim_release(dims[0]);
@@ -201,6 +210,11 @@ static fer_status use_refusals(fer_error *own)
     if (fer_dim_parse("(n + 1) // (n - n)", &dim, own) == FER_MEMORY_ERROR)
         return FER_MEMORY_ERROR;
     assert_int_equal(own->kind, FER_ZERO_DIVISION_ERROR);
+    fer_dtype dtype;
+    if (fer_dtype_parse("f33", 3, &dtype, own) == FER_MEMORY_ERROR ||
+        fer_set_num_threads(FER_MAX_THREADS + 1, own) == FER_MEMORY_ERROR)
+        return FER_MEMORY_ERROR;
+    assert_int_equal(own->kind, FER_VALUE_ERROR);
     fer_error_clear(own);
     return FER_OK;
 }
@@ -369,6 +383,12 @@ static void write_package(void)
     write_file("p/kernels.c", PACKAGE);
     write_file("beside.h", "#define BESIDE 1\n");
     write_file("q/wrapped.c", WRAPPED);
+    write_file("program.fer", "use \"q\"\n"
+                              "op same(x: f32[]) -> f32[]\n"
+                              "graph g(x: f32[]) -> f32[] {\n"
+                              "  y = same(x)\n"
+                              "  return y\n"
+                              "}\n");
 }
 
 static fer_status use_packages(fer_error *own)
@@ -382,6 +402,28 @@ static fer_status use_packages(fer_error *own)
         status = fer_package_open(at("q"), &package, own);
         fer_package_release(package);
     }
+    return status;
+}
+
+static fer_status use_sources(fer_error *own)
+{
+    static const char TWICE[] = "#include <ferrule/kernel.h>\n"
+                                "SIGNATURE(twice, \"(x: f32[n]) -> f32[n]\");\n"
+                                "MAP(twice, f32, IN(f32, x)) { return 2 * x; }\n";
+    fer_package *package = NULL;
+    fer_op *op = NULL;
+    fer_module *module = NULL;
+    fer_status status = fer_package_from_source(TWICE, &package, own);
+    FER_TRY_DONE(status);
+    assert_string_equal(fer_package_kernel(package, 0).name, "twice");
+    FER_TRY_DONE(fer_declare(&(fer_declaration){.kernel = "twice", .source = TWICE}, &op, own));
+    FER_TRY_DONE(fer_module_read(at("program.fer"), &module, own));
+    assert_non_null(fer_module_find(module, "g"));
+
+done:
+    fer_package_release(package);
+    fer_op_release(op);
+    fer_module_release(module);
     return status;
 }
 
@@ -467,6 +509,7 @@ static void test_packages_and_ops(void **state)
     (void)state;
     write_package();
     REFUSE_EACH(use_packages);
+    REFUSE_EACH(use_sources);
     REFUSE_EACH(use_declarations);
     REFUSE_EACH(use_calls);
 }

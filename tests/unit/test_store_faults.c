@@ -7,14 +7,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
 #include <sched.h>
 #include <sys/auxv.h>
 #include <sys/mount.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-
-enum { NOBODY = 65534 };
 
 #define INCLUDE "#include <ferrule/kernel.h>\n"
 
@@ -532,15 +527,5 @@ int main(void)
     if (geteuid() != 0)
         return run_all();
     int num_failed = run_what_only_root_can();
-    fflush(NULL);
-    pid_t child = fork();
-    if (child == 0) {
-        if (setgroups(0, NULL) != 0 || setgid(NOBODY) != 0 || setuid(NOBODY) != 0)
-            _exit(1);
-        prctl(PR_SET_DUMPABLE, 1); /* else /proc/self stays root's */
-        print_message("as an ordinary user:\n");
-        exit(run_all());
-    }
-    int result = -1;
-    return waitpid(child, &result, 0) == child && result == 0 ? num_failed : 1;
+    return num_failed + run_as_ordinary_user(run_all);
 }

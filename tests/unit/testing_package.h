@@ -6,7 +6,10 @@
 #include "testing_op.h"
 
 #include "base/path.h"
+#include <grp.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static char *folder; /* of the test that runs: everything is below it */
@@ -72,6 +75,30 @@ static inline void write_program(const char *name, const char *text)
 {
     write_file(name, text);
     assert_int_equal(chmod(at(name), 0755), 0);
+}
+
+/* Root may do anything, so that some tests happen as an ordinary user. */
+enum { NOBODY = 65534 };
+
+static inline bool give_up_rights(void)
+{
+    return setgroups(0, NULL) == 0 && setgid(NOBODY) == 0 && setuid(NOBODY) == 0 &&
+           prctl(PR_SET_DUMPABLE, 1) == 0; /* else /proc/self stays root's */
+}
+
+/* Runs tests in a process without rights; 0 when all passed. */
+static inline int run_as_ordinary_user(int (*run)(void))
+{
+    fflush(NULL);
+    pid_t child = fork();
+    if (child == 0) {
+        if (!give_up_rights())
+            _exit(1);
+        print_message("as an ordinary user:\n");
+        exit(run());
+    }
+    int result = -1;
+    return waitpid(child, &result, 0) == child && result == 0 ? 0 : 1;
 }
 
 /* A compiler that remembers what it made of the same files and arguments, for tests that want it

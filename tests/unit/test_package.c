@@ -418,6 +418,8 @@ static void test_parameters_arrive_exactly(void **state)
                "#include <string.h>\n"
                "PARAM(int, lowest, 0);\n"
                "PARAM(float, tenth, 0);\n"
+               "PARAM(float, smallest, 0);\n"
+               "PARAM(float, largest, 0);\n"
                "PARAM(float, endless, 0);\n"
                "PARAM(float, none, 0);\n"
                "PARAM(float, negative_zero, 0);\n"
@@ -428,6 +430,8 @@ static void test_parameters_arrive_exactly(void **state)
                "{\n"
                "    CHECK(lowest == INT64_MIN, \"lowest\");\n"
                "    CHECK(tenth == 0.1, \"tenth\");\n"
+               "    CHECK(smallest == 0x1p-1074 && smallest > 0, \"smallest\");\n"
+               "    CHECK(largest == -0x1.fffffffffffffp1023, \"largest\");\n"
                "    CHECK(isinf(endless) && endless < 0, \"endless\");\n"
                "    CHECK(isnan(none), \"none\");\n"
                "    CHECK(negative_zero == 0 && signbit(negative_zero), \"negative_zero\");\n"
@@ -438,11 +442,43 @@ static void test_parameters_arrive_exactly(void **state)
                "    return OK;\n"
                "}\n");
     fer_op *op = declared("value<lowest: int = -9223372036854775808, tenth: float = 0.1, "
+                          "smallest: float = 0x1p-1074, largest: float = -0x1.fffffffffffffp1023, "
                           "endless: float = -inf, none: float = nan, negative_zero: float = -0.0, "
                           "yes: bool = true, text: str = \"a\\\"b\\\\?"
                           "?/\\n$%s\xff\", "
                           "chosen: dtype = f64>(x: i32[]) -> i32[]",
                           "p");
+    assert_int_equal(value_of(op), 1);
+    fer_op_release(op);
+}
+
+static void test_every_byte_of_a_string_arrives(void **state)
+{
+    (void)state;
+    write_file("p/value.c", "#include <ferrule/kernel.h>\n"
+                            "PARAM(str, text, \"\");\n"
+                            "KERNEL(value, OUT(i32, 0, y), IN(i32, 0, x))\n"
+                            "{\n"
+                            "    for (int i = 0; i < 256; i++)\n"
+                            "        CHECK((u8)text[i] == i, \"byte %d\", i);\n"
+                            "    CHECK(text[256] == 0, \"the end\");\n"
+                            "    AT(y) = AT(x) + 1;\n"
+                            "    return OK;\n"
+                            "}\n");
+    char bytes[256];
+    for (int i = 0; i < 256; i++)
+        bytes[i] = (char)i;
+    const fer_param text = {.name = "text",
+                            .kind = FER_PARAM_STR,
+                            .has_value = true,
+                            .value.as_str = {.data = bytes, .num_bytes = sizeof bytes}};
+    fer_op *op = NULL;
+    ASSERT_OK(&error, fer_declare(&(fer_declaration){.signature = "value<text: str>(x: i32[]) -> "
+                                                                  "i32[]",
+                                                     .packages = {at("p")},
+                                                     .params = &text,
+                                                     .num_params = 1},
+                                  &op, &error));
     assert_int_equal(value_of(op), 1);
     fer_op_release(op);
 }
@@ -568,6 +604,7 @@ int main(void)
         TEST(test_a_parameter_that_is_not_declared_is_refused),
         TEST(test_a_compile_error_has_everything),
         TEST(test_parameters_arrive_exactly),
+        TEST(test_every_byte_of_a_string_arrives),
         TEST(test_threads_that_ask_at_once_compile_once),
         TEST(test_idle_libraries_are_bounded),
     };

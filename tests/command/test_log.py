@@ -1,7 +1,7 @@
 """FERRULE_LOG and --stats: what the command says of its work on the standard error."""
 import os
 
-from support import CommandTest, main, run
+from support import CommandTest, main, run, write_npy
 
 KERNEL = """#include <ferrule/kernel.h>
 SIGNATURE(scale, "<by: int = 3>(x: f32[]) -> f32[]");
@@ -15,6 +15,9 @@ KERNEL(positive, OUT(f32, 0, y), IN(f32, 0, x))
     AT(y) = AT(x);
     return OK;
 }
+
+SIGNATURE(twice, "(x: f32[n]) -> f32[n]");
+MAP(twice, f32, IN(f32, x)) { return 2 * x; }
 """
 TIME = r"\d+\.\d+ ms"
 
@@ -122,6 +125,19 @@ class Log(CommandTest):
         result = run("run", "--stats", program, "x=1", env=self.environment)
         found = self.stats(result.err.splitlines())
         self.assertEqual([found["compiles"], found["bindings"]], [1, 1], result.err)
+
+    def test_stats_of_memory(self):
+        """Of the operand and the result, and a sixteenth more at most; with a sanitizer all is malloc's."""
+        size = 30000
+        operand = write_npy(self.folder / "x.npy", "<f4", (size,), [1] * size)
+        result = run("call", "--stats", "--package", self.folder / "own", "twice", f"x={operand}",
+                     "-o", self.folder / "y.npy", env=self.environment)
+        self.assertEqual(result.code, 0, result.err)
+        found = self.stats(result.err.splitlines())
+        num_blocks = 0 if "UBSAN_OPTIONS" in os.environ else 2
+        self.assertEqual([found["blocks fresh"], found["blocks reused"]], [num_blocks, 0])
+        self.assertGreaterEqual(found["bytes in use"], num_blocks * 4 * size)
+        self.assertLessEqual(found["bytes in use"], num_blocks * (4 * size * 17 / 16 + 1024))
 
 
 main()

@@ -130,7 +130,7 @@ fer_status fer_process_run(const char *const *argv, const char *folder,
                            fer_process_result *out_result, int *out_errno, fer_error *error)
 {
     *out_result = (fer_process_result){0};
-    int file;
+    int file = -1;
     pid_t process;
     const char *what;
     int cause = start(argv, folder, &file, &process, &what);

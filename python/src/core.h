@@ -122,6 +122,14 @@ PyObject *fpy_text(const char *text);
  * TypeError, or ValueError for a 0 in it. */
 const char *fpy_c_text(PyObject *object, const char *what);
 
+/* --- What is given as a sequence or a mapping ------------------------------------------------- */
+
+/* Its items as a tuple: code of theirs that runs while they are read may change a list. A str is no
+ * sequence here. NULL: TypeError, which `what` says. */
+PyObject *fpy_items(PyObject *sequence, const char *what);
+/* A mapping's items as a list of pairs, whatever its own `items` gives. */
+PyObject *fpy_pairs(PyObject *mapping);
+
 /* --- Dtypes, devices, dims, types ------------------------------------------------------------- */
 
 PyObject *fpy_dtype_object(fer_dtype dtype);

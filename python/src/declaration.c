@@ -116,7 +116,7 @@ static int add_item(fpy_declaration *self, int side, PyObject *name, PyObject *g
 
 static int add_pairs(fpy_declaration *self, int side, PyObject *mapping)
 {
-    PyObject *items = PyMapping_Items(mapping);
+    PyObject *items = fpy_pairs(mapping);
     int result = items == NULL ? -1 : 0;
     for (Py_ssize_t i = 0; result == 0 && i < PyList_GET_SIZE(items); i++) {
         PyObject *item = PyList_GET_ITEM(items, i);
@@ -146,11 +146,11 @@ static int add_results(fpy_declaration *self, PyObject *outputs)
         return 0;
     if (has_keys(outputs))
         return add_pairs(self, RESULTS, outputs);
-    PyObject *items = PySequence_Fast(
-        outputs, "outputs is a sequence of TemplateType, or a mapping of names to them");
+    PyObject *items =
+        fpy_items(outputs, "outputs is a sequence of TemplateType, or a mapping of names to them");
     int result = items == NULL ? -1 : 0;
-    for (Py_ssize_t i = 0; result == 0 && i < PySequence_Fast_GET_SIZE(items); i++)
-        result = add_item(self, RESULTS, NULL, PySequence_Fast_GET_ITEM(items, i));
+    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(items); i++)
+        result = add_item(self, RESULTS, NULL, PyTuple_GET_ITEM(items, i));
     Py_XDECREF(items);
     return result;
 }
@@ -181,10 +181,10 @@ static int for_each(fpy_declaration *self, PyObject *given,
         return 0;
     if (PyUnicode_Check(given))
         return add(self, given);
-    PyObject *items = PySequence_Fast(given, "expected a str or a sequence of them");
+    PyObject *items = fpy_items(given, "expected a str or a sequence of them");
     int result = items == NULL ? -1 : 0;
-    for (Py_ssize_t i = 0; result == 0 && i < PySequence_Fast_GET_SIZE(items); i++)
-        result = add(self, PySequence_Fast_GET_ITEM(items, i));
+    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(items); i++)
+        result = add(self, PyTuple_GET_ITEM(items, i));
     Py_XDECREF(items);
     return result;
 }
@@ -209,7 +209,7 @@ static int add_params(fpy_declaration *self, PyObject *parameters)
 {
     if (parameters == Py_None)
         return 0;
-    PyObject *items = PyMapping_Items(parameters);
+    PyObject *items = fpy_pairs(parameters);
     int result = items == NULL || hold(self, items) < 0 ? -1 : 0;
     for (Py_ssize_t i = 0; result == 0 && i < PyList_GET_SIZE(items); i++) {
         PyObject *item = PyList_GET_ITEM(items, i);

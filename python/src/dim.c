@@ -66,7 +66,7 @@ static int from_integer(PyObject *object, fer_dim **out_dim)
 
 static int from_text(PyObject *object, fer_dim **out_dim)
 {
-    const char *text = PyUnicode_AsUTF8(object);
+    const char *text = fpy_c_text(object, "a dim");
     fer_error error = FER_ERROR_INIT;
     if (text == NULL)
         return -1;
@@ -101,12 +101,12 @@ int fpy_dim_from(PyObject *object, fer_dim **out_dim)
 int fpy_dims_from(PyObject *shape, fer_dim **dims, size_t capacity, size_t *out_rank)
 {
     *out_rank = 0;
-    PyObject *items = PySequence_Fast(shape, "a shape is a sequence of dims");
+    PyObject *items = fpy_items(shape, "a shape is a sequence of dims");
     if (items == NULL)
         return -1;
-    Py_ssize_t rank = PySequence_Fast_GET_SIZE(items);
+    Py_ssize_t rank = PyTuple_GET_SIZE(items);
     for (Py_ssize_t i = 0; i < rank && (size_t)i < capacity; i++)
-        if (fpy_dim_from(PySequence_Fast_GET_ITEM(items, i), &dims[i]) < 0) {
+        if (fpy_dim_from(PyTuple_GET_ITEM(items, i), &dims[i]) < 0) {
             fpy_dims_clear(dims, (size_t)i);
             Py_DECREF(items);
             return -1;
@@ -385,7 +385,7 @@ static PyObject *substitute_all(const fer_dim *dim, PyObject *items)
 
 static PyObject *substitute(PyObject *self, PyObject *mapping)
 {
-    PyObject *items = PyMapping_Items(mapping);
+    PyObject *items = fpy_pairs(mapping);
     if (items == NULL)
         return NULL;
     PyObject *result = substitute_all(of(self), items);

@@ -139,14 +139,13 @@ PyTypeObject fpy_class_value = {
 static PyObject *name_inputs(PyObject *types)
 {
     if (PyDict_Check(types) || PyObject_HasAttrString(types, "keys"))
-        return PyMapping_Items(types);
-    PyObject *items = PySequence_Fast(
-        types, "input_types is a sequence of TensorType, or a mapping of names to them");
+        return fpy_pairs(types);
+    PyObject *items =
+        fpy_items(types, "input_types is a sequence of TensorType, or a mapping of names to them");
     PyObject *pairs = items == NULL ? NULL : PyList_New(0);
-    for (Py_ssize_t i = 0; pairs != NULL && i < PySequence_Fast_GET_SIZE(items); i++) {
+    for (Py_ssize_t i = 0; pairs != NULL && i < PyTuple_GET_SIZE(items); i++) {
         PyObject *name = PyUnicode_FromFormat("input%zd", i);
-        PyObject *pair =
-            name == NULL ? NULL : PyTuple_Pack(2, name, PySequence_Fast_GET_ITEM(items, i));
+        PyObject *pair = name == NULL ? NULL : PyTuple_Pack(2, name, PyTuple_GET_ITEM(items, i));
         if (pair == NULL || PyList_Append(pairs, pair) < 0)
             Py_CLEAR(pairs);
         Py_XDECREF(pair);

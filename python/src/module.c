@@ -10,6 +10,32 @@ int fpy_add_class(PyObject *module, PyTypeObject *class)
     return PyModule_AddObjectRef(module, strrchr(class->tp_name, '.') + 1, (PyObject *)class);
 }
 
+PyObject *fpy_items(PyObject *sequence, const char *what)
+{
+    if (PyUnicode_Check(sequence) || PyBytes_Check(sequence)) {
+        PyErr_Format(PyExc_TypeError, "%s, not %s", what, Py_TYPE(sequence)->tp_name);
+        return NULL;
+    }
+    PyObject *items = PySequence_Fast(sequence, what);
+    PyObject *tuple = items == NULL ? NULL : PySequence_Tuple(items);
+    Py_XDECREF(items);
+    return tuple;
+}
+
+PyObject *fpy_pairs(PyObject *mapping)
+{
+    PyObject *items = PyMapping_Items(mapping);
+    for (Py_ssize_t i = 0; items != NULL && i < PyList_GET_SIZE(items); i++) {
+        PyObject *item = PyList_GET_ITEM(items, i);
+        if (PyTuple_Check(item) && PyTuple_GET_SIZE(item) == 2)
+            continue;
+        PyErr_Format(PyExc_TypeError, "the items of a %s are not pairs of a key and a value",
+                     Py_TYPE(mapping)->tp_name);
+        Py_CLEAR(items);
+    }
+    return items;
+}
+
 PyDoc_STRVAR(memory_doc,
              "memory()\n--\n\n"
              "What tensors take: a dict of `bytes_in_use`, `bytes_idle`, `bytes_bound`,\n"

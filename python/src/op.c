@@ -95,10 +95,10 @@ static int add_paths(request *r, PyObject *given)
     if (PyUnicode_Check(given) || PyBytes_Check(given) ||
         PyObject_HasAttrString(given, "__fspath__"))
         return add_path(r, given);
-    PyObject *items = PySequence_Fast(given, "custom_extensions is a path or a sequence of paths");
+    PyObject *items = fpy_items(given, "custom_extensions is a path or a sequence of paths");
     int result = items == NULL ? -1 : 0;
-    for (Py_ssize_t i = 0; result == 0 && i < PySequence_Fast_GET_SIZE(items); i++)
-        result = add_path(r, PySequence_Fast_GET_ITEM(items, i));
+    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(items); i++)
+        result = add_path(r, PyTuple_GET_ITEM(items, i));
     Py_XDECREF(items);
     return result;
 }
@@ -141,7 +141,7 @@ static PyObject *declare_text(request *r, PyObject *text, PyObject *parameters, 
         r->declaration.signature = words;
     else
         r->declaration.kernel = words;
-    PyObject *items = parameters == Py_None ? PyList_New(0) : PyMapping_Items(parameters);
+    PyObject *items = parameters == Py_None ? PyList_New(0) : fpy_pairs(parameters);
     PyObject *made = NULL;
     if (items != NULL && read_params(items, &r->params, &r->declaration.num_params) == 0) {
         r->declaration.params = r->params;
@@ -216,7 +216,7 @@ static PyObject *subscript(PyObject *self, PyObject *parameters)
                             "%s: an op is subscripted with parameters, op[{'name': "
                             "value}], not with %s",
                             fer_op_name(op->op), Py_TYPE(parameters)->tp_name);
-    PyObject *items = PyMapping_Items(parameters);
+    PyObject *items = fpy_pairs(parameters);
     fer_param *params = NULL;
     size_t num_params;
     PyObject *made = NULL;

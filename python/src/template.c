@@ -66,14 +66,14 @@ static const struct dtype_class {
 
 static int read_dtypes(PyObject *allowed, uint32_t *out_set)
 {
-    PyObject *items = PySequence_Fast(
+    PyObject *items = fpy_items(
         allowed, "what a dtype variable may be is a class, 'any_float', or a sequence of dtypes");
     if (items == NULL)
         return -1;
     int result = 0;
-    for (Py_ssize_t i = 0; result == 0 && i < PySequence_Fast_GET_SIZE(items); i++) {
+    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(items); i++) {
         fer_dtype dtype = FER_DTYPE_INVALID;
-        result = fpy_dtype_from(PySequence_Fast_GET_ITEM(items, i), &dtype);
+        result = fpy_dtype_from(PyTuple_GET_ITEM(items, i), &dtype);
         *out_set |= FER_DTYPE_BIT(dtype);
     }
     if (result == 0 && *out_set == 0) {
@@ -281,12 +281,12 @@ static PyObject *read_axis(PyObject *item)
 
 static PyObject *read_axes(PyObject *shape)
 {
-    PyObject *items = PySequence_Fast(shape, "a template's shape is a sequence of dims");
+    PyObject *items = fpy_items(shape, "a template's shape is a sequence of dims");
     if (items == NULL)
         return NULL;
-    PyObject *axes = PyTuple_New(PySequence_Fast_GET_SIZE(items));
+    PyObject *axes = PyTuple_New(PyTuple_GET_SIZE(items));
     for (Py_ssize_t i = 0; axes != NULL && i < PyTuple_GET_SIZE(axes); i++) {
-        PyObject *axis = read_axis(PySequence_Fast_GET_ITEM(items, i));
+        PyObject *axis = read_axis(PyTuple_GET_ITEM(items, i));
         if (axis == NULL)
             Py_CLEAR(axes);
         else

@@ -60,11 +60,11 @@ int fpy_extents_from(PyObject *shape, int64_t *extents, size_t *out_rank)
     *out_rank = 1;
     if (PyIndex_Check(shape))
         return read_extent(shape, &extents[0]);
-    PyObject *items = PySequence_Fast(shape, "a shape is an integer or a sequence of integers");
+    PyObject *items = fpy_items(shape, "a shape is an integer or a sequence of integers");
     int result = items == NULL ? -1 : 0;
-    Py_ssize_t rank = items == NULL ? 0 : PySequence_Fast_GET_SIZE(items);
+    Py_ssize_t rank = items == NULL ? 0 : PyTuple_GET_SIZE(items);
     for (Py_ssize_t i = 0; result == 0 && i < rank && i < FER_MAX_RANK; i++)
-        result = read_extent(PySequence_Fast_GET_ITEM(items, i), &extents[i]);
+        result = read_extent(PyTuple_GET_ITEM(items, i), &extents[i]);
     Py_XDECREF(items);
     *out_rank = (size_t)rank;
     return result;

@@ -112,11 +112,9 @@ typedef struct arguments {
     fer_argument list[FER_MAX_OPERANDS];
     char type_names[FER_MAX_OPERANDS][TYPE_NAME];
     size_t num_loans;
-    fpy_loan loans[FER_MAX_OPERANDS];
+    fpy_loan *loans;    /* of operands and given results */
     size_t num_results; /* that are given */
     fer_tensor *results[FER_MAX_OPERANDS];
-    size_t num_result_loans;
-    fpy_loan result_loans[FER_MAX_OPERANDS];
 } arguments;
 
 /* Which operand it is for, or -1 for what the library will refuse. */
@@ -204,7 +202,7 @@ static int add_result(arguments *a, PyObject *object)
         PyErr_Format(PyExc_TypeError, "%s: out has more tensors than an op can have results", name);
         return -1;
     }
-    fpy_loan *loan = &a->result_loans[a->num_result_loans];
+    fpy_loan *loan = &a->loans[a->num_loans];
     int lent = fpy_lend(object, FPY_SHARE, loan);
     if (lent == 0)
         PyErr_Format(PyExc_TypeError, "%s: out is of type '%.100s', not a tensor", name,
@@ -213,19 +211,19 @@ static int add_result(arguments *a, PyObject *object)
         fpy_name_place(name, "out");
     if (lent != 1)
         return -1;
-    a->num_result_loans++;
+    a->num_loans++;
     a->results[a->num_results++] = loan->tensor;
     return 0;
 }
 
-/* One result is given bare, any other number of them as a tuple or a list. */
+/* One result is given bare, any other number of them as a tuple. */
 static int add_results(arguments *a, PyObject *out)
 {
-    if (!PyTuple_Check(out) && !PyList_Check(out))
+    if (!PyTuple_Check(out))
         return add_result(a, out);
     int result = 0;
-    for (Py_ssize_t i = 0; result == 0 && i < PySequence_Fast_GET_SIZE(out); i++)
-        result = add_result(a, PySequence_Fast_GET_ITEM(out, i));
+    for (Py_ssize_t i = 0; result == 0 && i < PyTuple_GET_SIZE(out); i++)
+        result = add_result(a, PyTuple_GET_ITEM(out, i));
     return result;
 }
 
@@ -240,7 +238,7 @@ static int read_keywords(arguments *a, const named_arguments *named)
 {
     Py_ssize_t count = named->keywords == NULL ? 0 : PyTuple_GET_SIZE(named->keywords);
     for (Py_ssize_t i = 0; i < count; i++) {
-        const char *keyword = PyUnicode_AsUTF8(PyTuple_GET_ITEM(named->keywords, i));
+        const char *keyword = fpy_c_text(PyTuple_GET_ITEM(named->keywords, i), "an operand's name");
         if (keyword == NULL || (i != named->out && add_argument(a, named->values[i], keyword) < 0))
             return -1;
     }
@@ -332,17 +330,37 @@ static PyObject *call_plain(arguments *a, PyObject *out)
     return out == NULL ? fpy_wrap_tensors(results, call.num_results) : Py_NewRef(out);
 }
 
-/* The struct is large, and only what is counted in it is read. `out` is NULL when none is given. */
-static Py_NO_INLINE PyObject *call_any(fpy_op *op, PyObject *const *given, size_t num_positional,
-                                       const named_arguments *named, PyObject *out)
+/* Loans are large, and an object's `__dlpack__` may call the op again, to Python's limit of
+ * recursion: a few are on the stack, more are not. */
+enum { FEW_LOANS = 4 };
+
+static size_t count_loans(size_t num_positional, const named_arguments *named, PyObject *out)
+{
+    size_t num_named = named->keywords == NULL ? 0 : (size_t)PyTuple_GET_SIZE(named->keywords);
+    size_t num_results = out != NULL && PyTuple_Check(out) ? (size_t)PyTuple_GET_SIZE(out) : 1;
+    size_t most = (size_t)2 * FER_MAX_OPERANDS; /* beyond that the call is refused */
+    size_t count = num_positional + num_named + num_results;
+    return count < most ? count : most;
+}
+
+/* `held` is what `out` holds, NULL when none is given. The struct is large, and only what is
+ * counted in it is read. */
+static Py_NO_INLINE PyObject *call_holding(fpy_op *op, PyObject *const *given,
+                                           size_t num_positional, const named_arguments *named,
+                                           PyObject *out, PyObject *held)
 {
     arguments a;
+    fpy_loan few[FEW_LOANS];
+    size_t most_loans = count_loans(num_positional, named, held);
     a.op = op;
-    a.count = a.num_loans = a.num_results = a.num_result_loans = 0;
+    a.count = a.num_loans = a.num_results = 0;
     a.has_value = false;
     a.is_plain = true;
+    a.loans = most_loans <= FEW_LOANS ? few : PyMem_Malloc(most_loans * sizeof *a.loans);
+    if (a.loans == NULL)
+        return PyErr_NoMemory();
     PyObject *result = NULL;
-    if (read_arguments(&a, given, num_positional, named, out) == 0) {
+    if (read_arguments(&a, given, num_positional, named, held) == 0) {
         if (a.is_plain)
             result = call_plain(&a, out);
         else
@@ -350,8 +368,21 @@ static Py_NO_INLINE PyObject *call_any(fpy_op *op, PyObject *const *given, size_
     }
     for (size_t i = 0; i < a.num_loans; i++)
         fpy_end_loan(&a.loans[i]);
-    for (size_t i = 0; i < a.num_result_loans; i++)
-        fpy_end_loan(&a.result_loans[i]);
+    if (a.loans != few)
+        PyMem_Free(a.loans);
+    return result;
+}
+
+/* A list of results may change while the call runs, so a tuple of them is held. */
+static PyObject *call_any(fpy_op *op, PyObject *const *given, size_t num_positional,
+                          const named_arguments *named, PyObject *out)
+{
+    if (out == NULL || !PyList_Check(out))
+        return call_holding(op, given, num_positional, named, out, out);
+    PyObject *held = PyList_AsTuple(out);
+    PyObject *result =
+        held == NULL ? NULL : call_holding(op, given, num_positional, named, out, held);
+    Py_XDECREF(held);
     return result;
 }
 

@@ -194,16 +194,16 @@ PyObject *fpy_tensor_broadcast(PyObject *self, PyObject *shape)
 
 /* --- Operators -------------------------------------------------------------------------------- */
 
-/* The function of ferrule._operators, imported at the first use and then kept. */
+/* The function of ferrule._operators, which every interpreter has for itself. */
 static PyObject *operate(const char *name, PyObject *a, PyObject *b)
 {
-    static PyObject *module;
-    if (module == NULL)
-        module = PyImport_ImportModule("ferrule._operators");
+    PyObject *module = PyImport_ImportModule("ferrule._operators");
     if (module == NULL)
         return NULL;
-    return b == NULL ? PyObject_CallMethod(module, "unary", "sO", name, a)
-                     : PyObject_CallMethod(module, "binary", "sOO", name, a, b);
+    PyObject *result = b == NULL ? PyObject_CallMethod(module, "unary", "sO", name, a)
+                                 : PyObject_CallMethod(module, "binary", "sOO", name, a, b);
+    Py_DECREF(module);
+    return result;
 }
 
 #define BINARY(function, name)                                                                     \

@@ -60,3 +60,39 @@ def test_a_mapping_gives_pairs(ops, given):
     ):
         with pytest.raises(TypeError, match="the items of a Lies are not pairs"):
             use(Lies(g=1))
+
+
+def test_a_name_with_a_character_0(ops):
+    with pytest.raises(ValueError, match="a dim has a character 0"):
+        Dim("n\0m")
+    with pytest.raises(ValueError, match="an operand's name has a character 0"):
+        ops.same(**{"x\0y": Tensor.ones(2)})
+
+
+def test_results_may_leave_their_list_while_it_is_read(ops):
+    given = [Tensor.empty(2, "i64")]
+
+    class Clears:
+        def __dlpack__(self, **options):
+            given.clear()
+            return Tensor.zeros(2, "i64").__dlpack__(**options)
+
+    topk = custom.declare("topk", custom_extensions="std")[{"k": 2}]
+    values = Tensor.empty(2)
+    given[:] = [values, Clears()]
+    assert topk(Tensor([3.0, 1.0, 2.0]), out=given) is given
+    assert (given, values.tolist()) == ([], [3.0, 2.0])
+
+
+@pytest.mark.parametrize("use", ["op", "model", "tensor"])
+def test_recursion_ends_at_pythons_limit(ops, use):
+    with Graph("g", [TensorType("f32", ["n"])]) as graph:
+        graph.output(graph.inputs[0])
+    call = {"op": ops.same, "model": graph.compile(), "tensor": Tensor}[use]
+
+    class Again:
+        def __dlpack__(self, **options):
+            return call(self)
+
+    with pytest.raises(RecursionError):
+        call(Again())

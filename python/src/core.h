@@ -184,6 +184,8 @@ void fpy_declaration_free(fpy_declaration *declaration);
 
 /* Takes the tensor. */
 PyObject *fpy_tensor_object(fer_tensor *tensor);
+/* Its memory's owner may run code of Python, which a pending exception survives. */
+void fpy_tensor_release(fer_tensor *tensor);
 
 /* A buffer's elements as a struct of DLPack. */
 typedef struct fpy_buffer {

@@ -249,32 +249,34 @@ static int import_buffer(PyObject *object, fpy_sharing sharing, fer_tensor **out
 static const char OLD[] = "dltensor";
 static const char VERSIONED[] = "dltensor_versioned";
 
+static int fail_capsule(const char *name)
+{
+    bool was_consumed =
+        name != NULL && strncmp(name, "used_dltensor", strlen("used_dltensor")) == 0;
+    PyErr_Format(PyExc_ValueError, "the capsule '%s' holds no DLPack tensor%s",
+                 name == NULL ? "" : name, was_consumed ? " any more: it was consumed before" : "");
+    return -1;
+}
+
 /* A consumed capsule is renamed, so that its destructor leaves what was taken, and so that it is
- * not consumed again. */
+ * not consumed again, also not by its own deleter, which a copy calls at once. */
 static int take_capsule(PyObject *capsule, fpy_sharing sharing, fer_tensor **out_tensor)
 {
     const char *name = PyCapsule_GetName(capsule);
+    bool is_versioned = name != NULL && strcmp(name, VERSIONED) == 0;
+    if (!is_versioned && (name == NULL || strcmp(name, OLD) != 0))
+        return fail_capsule(name);
+    void *managed = PyCapsule_GetPointer(capsule, name);
+    if (PyCapsule_SetName(capsule, is_versioned ? "used_dltensor_versioned" : "used_dltensor") < 0)
+        return -1;
     fer_dl_copy copy = COPIES[sharing];
     fer_error error = FER_ERROR_INIT;
-    fer_status status = FER_OK;
-    if (name != NULL && strcmp(name, VERSIONED) == 0) {
-        status = fer_tensor_from_dlpack_versioned(PyCapsule_GetPointer(capsule, VERSIONED), copy,
-                                                  out_tensor, &error);
-        name = "used_dltensor_versioned";
-    } else if (name != NULL && strcmp(name, OLD) == 0) {
-        status =
-            fer_tensor_from_dlpack(PyCapsule_GetPointer(capsule, OLD), copy, out_tensor, &error);
-        name = "used_dltensor";
-    } else {
-        PyErr_Format(PyExc_ValueError, "the capsule '%s' holds no DLPack tensor%s",
-                     name == NULL ? "" : name,
-                     name != NULL && strncmp(name, "used_dltensor", strlen("used_dltensor")) == 0
-                         ? " any more: it was consumed before"
-                         : "");
-        return -1;
-    }
+    fer_status status = is_versioned
+                            ? fer_tensor_from_dlpack_versioned(managed, copy, out_tensor, &error)
+                            : fer_tensor_from_dlpack(managed, copy, out_tensor, &error);
     if (status == FER_OK)
-        return PyCapsule_SetName(capsule, name) < 0 ? -1 : 1;
+        return 1;
+    (void)PyCapsule_SetName(capsule, is_versioned ? VERSIONED : OLD);
     fpy_raise(&error);
     return -1;
 }
@@ -337,7 +339,7 @@ int fpy_lend(PyObject *object, fpy_sharing sharing, fpy_loan *out_loan)
 void fpy_end_loan(fpy_loan *loan)
 {
     if (loan->is_ours)
-        fer_tensor_release(loan->tensor);
+        fpy_tensor_release(loan->tensor);
     if (loan->has_buffer)
         PyBuffer_Release(&loan->buffer.view);
 }

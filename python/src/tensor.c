@@ -31,9 +31,17 @@ PyObject *fpy_tensor_object(fer_tensor *tensor)
     return (PyObject *)self;
 }
 
+void fpy_tensor_release(fer_tensor *tensor)
+{
+    PyObject *exception = PyErr_Occurred() == NULL ? NULL : fpy_take_exception();
+    fer_tensor_release(tensor);
+    if (exception != NULL)
+        fpy_put_exception(exception);
+}
+
 static void destroy(PyObject *self)
 {
-    fer_tensor_release(of(self));
+    fpy_tensor_release(of(self));
     if (num_free < MAX_FREE)
         free_objects[num_free++] = (fpy_tensor *)self;
     else
@@ -289,20 +297,20 @@ static PyObject *copy_here(PyObject *self, PyObject *unused)
     return make(status, tensor, &error);
 }
 
-/* The elements go as bytes; on the way back a tensor of the same type is filled. */
+/* The elements go as bytes; on the way back a tensor of the same type and device is filled. */
 static PyObject *restore(PyObject *class, PyObject *args)
 {
     (void)class;
-    PyObject *dtype_given, *shape;
+    PyObject *dtype_given, *shape, *device;
     Py_buffer bytes;
     layout l = {0};
-    if (!PyArg_ParseTuple(args, "OOy*", &dtype_given, &shape, &bytes))
+    if (!PyArg_ParseTuple(args, "OOOy*", &dtype_given, &shape, &device, &bytes))
         return NULL;
     fer_tensor *tensor = NULL;
     fer_error error = FER_ERROR_INIT;
     fer_status status = FER_OK;
     PyObject *result = NULL;
-    if (read_layout(shape, dtype_given, NULL, &l) == 0) {
+    if (read_layout(shape, dtype_given, device, &l) == 0) {
         status = fer_tensor_empty(l.dtype, l.rank, l.extents, l.device, &tensor, &error);
         if (status == FER_OK && fer_tensor_num_bytes(tensor) == (size_t)bytes.len)
             memcpy(fer_tensor_data(tensor), bytes.buf, (size_t)bytes.len);
@@ -320,10 +328,11 @@ static PyObject *reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
     const fer_tensor *tensor = of(self);
-    return Py_BuildValue("N(NNN)",
+    return Py_BuildValue("N(NNNN)",
                          PyObject_GetAttrString((PyObject *)&fpy_class_tensor, "_restore"),
                          fpy_dtype_object(fer_tensor_dtype(tensor)),
                          fpy_extents(fer_tensor_shape(tensor), fer_tensor_rank(tensor)),
+                         fpy_device_object(fer_tensor_device(tensor)),
                          PyBytes_FromStringAndSize(fer_tensor_const_data(tensor),
                                                    (Py_ssize_t)fer_tensor_num_bytes(tensor)));
 }

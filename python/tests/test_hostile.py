@@ -1,8 +1,11 @@
 """Objects that lie, change while they are read, or call back: an exception, never a crash."""
 
+import ctypes
+import pickle
+
 import pytest
 
-from ferrule import Dim, DType, Graph, Tensor, TensorType, custom
+from ferrule import DeviceRef, Dim, DType, Graph, Tensor, TensorType, custom
 
 F32 = custom.TemplateType(DType.float32, [2])
 
@@ -96,3 +99,81 @@ def test_recursion_ends_at_pythons_limit(ops, use):
 
     with pytest.raises(RecursionError):
         call(Again())
+
+
+def test_a_tensor_comes_back_on_its_device():
+    x = Tensor([1.0, 2.0], device=DeviceRef.CPU(1))
+    back = pickle.loads(pickle.dumps(x))
+    assert (back.device, back.tolist()) == (DeviceRef.CPU(1), [1.0, 2.0])
+
+
+# --- a producer of DLPack whose deleter runs Python -----------------------------------------------
+
+
+class Type(ctypes.Structure):
+    _fields_ = [("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16)]
+
+
+class Managed(ctypes.Structure):
+    _fields_ = [
+        ("data", ctypes.c_void_p),
+        ("device_type", ctypes.c_int32),
+        ("device_id", ctypes.c_int32),
+        ("ndim", ctypes.c_int32),
+        ("dtype", Type),
+        ("shape", ctypes.POINTER(ctypes.c_int64)),
+        ("strides", ctypes.POINTER(ctypes.c_int64)),
+        ("byte_offset", ctypes.c_uint64),
+        ("manager_ctx", ctypes.c_void_p),
+        ("deleter", ctypes.c_void_p),
+    ]
+
+
+class Producer:
+    """Two floats, and what is called when nobody needs them any more."""
+
+    def __init__(self, deleter):
+        self.deleter = ctypes.CFUNCTYPE(None, ctypes.c_void_p)(lambda _: deleter())
+        self.elements = (ctypes.c_float * 2)(1.0, 2.0)
+        self.shape = (ctypes.c_int64 * 1)(2)
+        self.managed = Managed(
+            ctypes.addressof(self.elements), 1, 0, 1, Type(2, 32, 1), self.shape, None, 0, None,
+            ctypes.cast(self.deleter, ctypes.c_void_p),
+        )  # fmt: skip
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype = ctypes.py_object
+        make.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        self.capsule = make(ctypes.addressof(self.managed), b"dltensor", None)
+
+    def __dlpack__(self, **options):
+        return self.capsule
+
+
+def test_an_exception_survives_a_deleter(ops):
+    calls = []
+    producer = Producer(lambda: calls.append(1))
+    with pytest.raises(ValueError, match="same: result 0 is f32"):
+        ops.same(Tensor.zeros(3), out=producer)
+    assert calls == [1]
+
+
+def test_a_deleter_cannot_consume_its_capsule_again():
+    refused = []
+
+    def again():
+        with pytest.raises(ValueError, match="consumed before"):
+            Tensor.from_dlpack(producer.capsule)
+        refused.append(1)
+
+    producer = Producer(again)
+    assert Tensor.from_dlpack(producer, copy=True).tolist() == [1.0, 2.0]
+    assert refused == [1]
+
+
+def test_a_refused_capsule_can_be_consumed():
+    producer = Producer(lambda: None)
+    producer.managed.device_type = 2
+    with pytest.raises(NotImplementedError):
+        Tensor.from_dlpack(producer)
+    producer.managed.device_type = 1
+    assert Tensor.from_dlpack(producer).tolist() == [1.0, 2.0]

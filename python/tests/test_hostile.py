@@ -2,6 +2,8 @@
 
 import ctypes
 import pickle
+import subprocess
+import sys
 
 import pytest
 
@@ -177,3 +179,19 @@ def test_a_refused_capsule_can_be_consumed():
         Tensor.from_dlpack(producer)
     producer.managed.device_type = 1
     assert Tensor.from_dlpack(producer).tolist() == [1.0, 2.0]
+
+
+def test_operators_outlive_an_interpreter():
+    pytest.importorskip("_xxsubinterpreters")
+    code = (
+        "import _xxsubinterpreters as interpreters\n"
+        "inside = 'from ferrule import Tensor\\nassert (Tensor.ones(2) + 1).tolist() == [2, 2]'\n"
+        "import ferrule\n"
+        "one = interpreters.create(%s)\n"
+        "interpreters.run_string(one, inside)\n"
+        "interpreters.destroy(one)\n"
+        "exec(inside)\n"
+    )
+    options = "isolated=False" if sys.version_info < (3, 13) else "'legacy'"
+    run = subprocess.run([sys.executable, "-c", code % options], capture_output=True, text=True)
+    assert (run.returncode, run.stderr) == (0, "")

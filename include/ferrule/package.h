@@ -77,6 +77,12 @@ FER_API fer_counters fer_read_counters(void);
 typedef void (*fer_compile_observer)(void *context, const char *what, bool is_done);
 FER_API void fer_set_compile_observer(fer_compile_observer observer, void *context);
 
+/* Asked several times a second while a compiler runs, or what helps it, on the thread that waits
+ * for it. True ends that program, and with it the declaration or call: COMPILE. The cache stays
+ * whole. NULL removes it. Set it before other threads declare. */
+typedef bool (*fer_interrupt)(void *context);
+FER_API void fer_set_interrupt(fer_interrupt is_interrupted, void *context);
+
 #ifdef __cplusplus
 }
 #endif

@@ -4,23 +4,44 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Reads until the other end closes. */
-static void collect(int file, fer_text *output)
+enum { ASK_EVERY_MS = 100 };
+
+static struct {
+    bool (*ask)(void *context);
+    void *context;
+} interrupt;
+
+void fer_process_set_interrupt(bool (*is_interrupted)(void *context), void *context)
+{
+    interrupt.ask = is_interrupted;
+    interrupt.context = context;
+}
+
+/* Reads until the other end closes. False: interrupted before. */
+static bool collect(int file, fer_text *output)
 {
     char buffer[4096];
     for (;;) {
+        struct pollfd reading = {.fd = file, .events = POLLIN};
+        int num_ready = poll(&reading, 1, interrupt.ask == NULL ? -1 : ASK_EVERY_MS);
+        if (num_ready <= 0 && interrupt.ask != NULL && interrupt.ask(interrupt.context))
+            return false;
+        if (num_ready == 0 || (num_ready < 0 && errno == EINTR))
+            continue;
         ssize_t count = read(file, buffer, sizeof buffer);
         if (count < 0 && errno == EINTR)
             continue;
         if (count <= 0)
-            return;
+            return true;
         fer_text_append_bytes(output, buffer, (size_t)count);
     }
 }
@@ -141,11 +162,17 @@ fer_status fer_process_run(const char *const *argv, const char *folder,
     if (cause != 0)
         return fer_fail(error, FER_IO_ERROR, "%s: %s: %s", argv[0], what, strerror(cause));
     fer_text output = FER_TEXT_INIT;
-    collect(file, &output);
+    bool is_whole = collect(file, &output);
     close(file);
+    if (!is_whole)
+        kill(process, SIGTERM);
     int state = 0;
     while (waitpid(process, &state, 0) < 0 && errno == EINTR)
         continue;
+    if (!is_whole) {
+        fer_text_free(&output);
+        return fer_fail(error, FER_COMPILE_ERROR, "%s: interrupted", argv[0]);
+    }
     out_result->exit_code = WIFEXITED(state) ? WEXITSTATUS(state) : -1;
     out_result->signal = WIFSIGNALED(state) ? WTERMSIG(state) : 0;
     return fer_text_take(&output, &out_result->output, error);

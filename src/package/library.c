@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/path.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "package/compile.h"
 #include "package/lock.h"
@@ -75,6 +76,11 @@ void fer_set_compile_observer(fer_compile_observer observer, void *context)
     state.observer = observer;
     state.observer_context = context;
     pthread_mutex_unlock(&state.lock);
+}
+
+void fer_set_interrupt(fer_interrupt is_interrupted, void *context)
+{
+    fer_process_set_interrupt(is_interrupted, context);
 }
 
 void fer_set_warning_reader(fer_warning_reader reader)

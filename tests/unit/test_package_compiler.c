@@ -84,6 +84,27 @@ static void test_a_compiler_that_writes_rubbish(void **state)
     ASSERT_NO_KERNEL("no kernel table");
 }
 
+static bool is_asked_twice(void *context)
+{
+    int *num_asked = context;
+    return ++*num_asked == 2;
+}
+
+/* What is interrupted leaves nothing behind: the compiler is ended, and compiles when asked again.
+ */
+static void test_an_interrupted_compiler(void **state)
+{
+    (void)state;
+    int num_asked = 0;
+    use_script("exec sleep 600");
+    fer_set_interrupt(is_asked_twice, &num_asked);
+    ASSERT_PACKAGE_REFUSED(FER_COMPILE_ERROR, DECLARATION, "p", at("script"), ": interrupted");
+    assert_int_equal(num_asked, 2);
+    fer_set_interrupt(NULL, NULL);
+    use_script("exec cc \"$@\"");
+    assert_int_equal(declared_value("p"), 1);
+}
+
 static void test_a_compiler_that_says_a_lot(void **state)
 {
     (void)state;
@@ -399,6 +420,7 @@ int main(void)
         COMPILER_TEST(test_a_compiler_that_fails),
         COMPILER_TEST(test_a_compiler_that_writes_nothing),
         COMPILER_TEST(test_a_compiler_that_writes_rubbish),
+        COMPILER_TEST(test_an_interrupted_compiler),
         COMPILER_TEST(test_a_compiler_that_says_a_lot),
         COMPILER_TEST(test_a_compiler_that_reads_its_input),
         COMPILER_TEST(test_no_compiler),

@@ -38,11 +38,11 @@ fer_status fpy_run_paced(fpy_pace *paces, uint64_t dtypes, size_t num_bytes, fpy
     fpy_pace *pace = &paces[(dtypes * 0x9E3779B97F4A7C15u) >> 62];
     if (pace->dtypes == dtypes && num_bytes < pace->quick_end && --pace->until_timed > 0)
         return work(context, error);
-    PyThreadState *state = PyEval_SaveThread();
+    fpy_let_go();
     uint64_t start = now_ns();
     fer_status status = work(context, error);
     uint64_t took_ns = now_ns() - start;
-    PyEval_RestoreThread(state);
+    fpy_take_back();
     learn(pace, dtypes, num_bytes, took_ns);
     return status;
 }
@@ -288,10 +288,11 @@ static PyObject *apply(arguments *a)
     fer_argument results[FER_MAX_OPERANDS];
     fer_error error = FER_ERROR_INIT;
     size_t num_results = a->op->num_results;
-    PyThreadState *state = a->has_value ? NULL : PyEval_SaveThread();
+    if (!a->has_value)
+        fpy_let_go();
     fer_status status = fer_apply(a->op->op, a->list, a->count, results, num_results, &error);
-    if (state != NULL)
-        PyEval_RestoreThread(state);
+    if (!a->has_value)
+        fpy_take_back();
     if (status != FER_OK)
         return fpy_raise_interrupted(&error);
     if (a->has_value)
@@ -305,11 +306,12 @@ static PyObject *apply(arguments *a)
 static PyObject *apply_into(arguments *a, PyObject *out)
 {
     fer_error error = FER_ERROR_INIT;
-    PyThreadState *state = a->has_value ? NULL : PyEval_SaveThread();
+    if (!a->has_value)
+        fpy_let_go();
     fer_status status =
         fer_apply_into(a->op->op, a->list, a->count, a->results, a->num_results, &error);
-    if (state != NULL)
-        PyEval_RestoreThread(state);
+    if (!a->has_value)
+        fpy_take_back();
     return status == FER_OK ? Py_NewRef(out) : fpy_raise_interrupted(&error);
 }
 

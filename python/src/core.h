@@ -109,6 +109,13 @@ PyObject *fpy_raise(fer_error *error);
 /* The same after work that a signal may have ended: what the signal's handler raises goes first. */
 PyObject *fpy_raise_interrupted(fer_error *error);
 
+/* Lets the GIL go and takes it back. While a compiler runs in between, on the main thread, signals
+ * are handled; what a handler raises ends the compiler and stays pending. */
+void fpy_let_go(void);
+void fpy_take_back(void);
+/* Tells the library of the above. */
+void fpy_watch_signals(void);
+
 /* The pending exception, which there is, taken and put back. */
 PyObject *fpy_take_exception(void);
 void fpy_put_exception(PyObject *exception);

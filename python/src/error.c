@@ -2,6 +2,7 @@
 #include "core.h"
 
 #include <string.h>
+#include <unistd.h>
 
 static PyObject *compile_error;
 static PyObject *kernel_error;
@@ -89,9 +90,42 @@ PyObject *fpy_raise(fer_error *error)
     return NULL;
 }
 
+/* Of a thread that let the GIL go. */
+static _Thread_local PyThreadState *waiting;
+
+void fpy_let_go(void)
+{
+    waiting = PyEval_SaveThread();
+}
+
+void fpy_take_back(void)
+{
+    PyThreadState *state = waiting;
+    waiting = NULL;
+    PyEval_RestoreThread(state);
+}
+
+/* Python handles signals on its main thread only; there it is also sure that the interpreter does
+ * not end meanwhile. A handler may call and declare too. */
+static bool is_interrupted(void *context)
+{
+    (void)context;
+    if (waiting == NULL || gettid() != getpid())
+        return false;
+    fpy_take_back();
+    bool has_raised = PyErr_CheckSignals() != 0;
+    fpy_let_go();
+    return has_raised;
+}
+
+void fpy_watch_signals(void)
+{
+    fer_set_interrupt(is_interrupted, NULL);
+}
+
 PyObject *fpy_raise_interrupted(fer_error *error)
 {
-    if (PyErr_CheckSignals() == 0)
+    if (PyErr_Occurred() == NULL && PyErr_CheckSignals() == 0)
         return fpy_raise(error);
     fer_error_clear(error);
     return NULL;

@@ -160,9 +160,9 @@ PyObject *fpy_model_create(fpy_graph *graph, const char *executor)
 {
     fer_model *made;
     fer_error error = FER_ERROR_INIT;
-    PyThreadState *state = PyEval_SaveThread();
+    fpy_let_go();
     fer_status status = fer_model_create(graph->graph, executor, &made, &error);
-    PyEval_RestoreThread(state);
+    fpy_take_back();
     if (status != FER_OK)
         return fpy_raise_interrupted(&error);
     model *self = PyObject_New(model, &fpy_class_model);

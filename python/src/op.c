@@ -125,9 +125,9 @@ static PyObject *finish(request *r, PyObject *source)
 {
     fer_op *made;
     fer_error error = FER_ERROR_INIT;
-    PyThreadState *state = PyEval_SaveThread();
+    fpy_let_go();
     fer_status status = fer_declare(&r->declaration, &made, &error);
-    PyEval_RestoreThread(state);
+    fpy_take_back();
     return status == FER_OK ? wrap(made, source) : fpy_raise_interrupted(&error);
 }
 
@@ -223,9 +223,9 @@ static PyObject *subscript(PyObject *self, PyObject *parameters)
     if (items != NULL && read_params(items, &params, &num_params) == 0) {
         fer_op *specialised;
         fer_error error = FER_ERROR_INIT;
-        PyThreadState *state = PyEval_SaveThread();
+        fpy_let_go();
         fer_status status = fer_op_specialise(op->op, params, num_params, &specialised, &error);
-        PyEval_RestoreThread(state);
+        fpy_take_back();
         made = status == FER_OK ? wrap(specialised, op->source) : fpy_raise_interrupted(&error);
     }
     PyMem_Free(params);

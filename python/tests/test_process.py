@@ -221,10 +221,14 @@ def test_a_compiler_lets_others_run():
     assert runs_meanwhile(lambda: custom.declare("f(x: f32[]) -> f32[]", source=source % seed)) >= 3
 
 
-def test_ctrl_c_stops_a_compile(tmp_path):
-    """As a terminal does it: the signal goes to the whole group. The cache is whole afterwards."""
+@pytest.mark.parametrize("send", [os.killpg, os.kill], ids=["group", "process"])
+def test_ctrl_c_stops_a_compile(tmp_path, send):
+    """The signal goes to the whole group, as a terminal does it, or to the process alone, as Jupyter
+    does. The cache is whole afterwards."""
     compiler = tmp_path / "cc"
-    compiler.write_text('#!/bin/sh\ncase "$*" in *-shared*) touch "$0.runs"; sleep 30;; esac\nexec cc "$@"\n')
+    compiler.write_text(
+        '#!/bin/sh\ncase "$*" in *-shared*) touch "$0.runs"; exec sleep 60;; esac\nexec cc "$@"\n'
+    )
     compiler.chmod(0o755)
     code = (
         "import signal, sys\nfrom ferrule import custom\n"
@@ -247,11 +251,38 @@ def test_ctrl_c_stops_a_compile(tmp_path):
     deadline = time.monotonic() + 60
     while not pathlib.Path(f"{compiler}.runs").exists() and time.monotonic() < deadline:
         time.sleep(0.02)
-    os.killpg(process.pid, signal.SIGINT)
+    send(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (out, err, process.returncode) == ("interrupted\n", "", 0)
     again = python(code, source, env=environment)
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+
+
+def test_other_signals_are_handled_during_a_compile(tmp_path):
+    """A handler may declare and call; the compile that it does not end goes on."""
+    compiler = tmp_path / "cc"
+    compiler.write_text(
+        '#!/bin/sh\ncase "$*" in *inline*) kill -USR1 $PPID; while ! test -e "$0.on"; do sleep 0.05; done;; esac\n'
+        'exec cc "$@"\n'
+    )
+    compiler.chmod(0o755)
+    code = (
+        "import pathlib, signal, sys\nfrom ferrule import Tensor, custom\n"
+        "def handle(*_):\n"
+        "    assert custom.declare('add', custom_extensions='std')(Tensor.ones(1), Tensor.ones(1)).item() == 2\n"
+        "    pathlib.Path(sys.argv[2]).touch()\n"
+        "custom.declare('add', custom_extensions='std')\n"
+        "signal.signal(signal.SIGUSR1, handle)\n"
+        "print(custom.declare('f(x: f32[]) -> f32[]', source=sys.argv[1])(Tensor(2.0)).item())\n"
+    )
+    source = "#include <ferrule/kernel.h>\nKERNEL(f, OUT(f32, 0, y), IN(f32, 0, x))\n{\n    AT(y) = AT(x);\n    return OK;\n}\n"
+    run = python(
+        code,
+        source,
+        f"{compiler}.on",
+        env={**os.environ, "FERRULE_CACHE_DIR": str(tmp_path / "cache"), "FERRULE_CC": str(compiler)},
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "2.0\n", "")
 
 
 def test_fork(ops):

@@ -224,6 +224,8 @@ int fpy_import(PyObject *object, fpy_sharing sharing, fer_tensor **out_tensor);
 
 /* A plain number; 0 when the object is none. -1: an integer beyond 64 bits. */
 int fpy_number_from(PyObject *object, fer_number *out_number);
+/* The same of another library's number too, as what Python makes of it; -1 when it is none. */
+int fpy_any_number_from(PyObject *object, fer_number *out_number);
 
 extern PyBufferProcs fpy_tensor_as_buffer;
 extern PyMappingMethods fpy_tensor_as_mapping;

@@ -358,8 +358,7 @@ static int find_shape(PyObject *data, reading *r)
     return 0;
 }
 
-/* A number of another library goes as what Python makes of it. */
-static int read_number(PyObject *object, fer_number *out_number)
+int fpy_any_number_from(PyObject *object, fer_number *out_number)
 {
     int is_number = fpy_number_from(object, out_number);
     if (is_number != 0)
@@ -371,7 +370,7 @@ static int read_number(PyObject *object, fer_number *out_number)
              Py_TYPE(object)->tp_as_number->nb_float != NULL)
         number = PyNumber_Float(object);
     else
-        PyErr_Format(PyExc_TypeError, "an element is a number, not %s", Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_TypeError, "expected a number, not %s", Py_TYPE(object)->tp_name);
     is_number = number == NULL ? -1 : fpy_number_from(number, out_number);
     Py_XDECREF(number);
     return is_number;
@@ -403,7 +402,7 @@ static int visit(PyObject *data, size_t axis, reading *r, int (*take)(fer_number
 {
     if (axis == r->rank) {
         fer_number number;
-        return read_number(data, &number) < 0 ? -1 : take(number, r);
+        return fpy_any_number_from(data, &number) < 0 ? -1 : take(number, r);
     }
     if (!is_nested(data) || PySequence_Size(data) != r->extents[axis]) {
         PyErr_Format(PyExc_ValueError, "the nested sequences are of different lengths at axis %zu",

@@ -66,7 +66,7 @@ static int read_extent(PyObject *object, int64_t *out_extent)
 int fpy_extents_from(PyObject *shape, int64_t *extents, size_t *out_rank)
 {
     *out_rank = 1;
-    if (PyIndex_Check(shape))
+    if (PyIndex_Check(shape) && !PySequence_Check(shape))
         return read_extent(shape, &extents[0]);
     PyObject *items = fpy_items(shape, "a shape is an integer or a sequence of integers");
     int result = items == NULL ? -1 : 0;
@@ -131,14 +131,6 @@ static PyObject *make_empty(PyObject *class, PyObject *args, PyObject *kwargs)
     return make_with(args, kwargs, fer_tensor_empty);
 }
 
-static int need_number(PyObject *object, fer_number *out_number)
-{
-    int is_number = fpy_number_from(object, out_number);
-    if (is_number == 0)
-        PyErr_Format(PyExc_TypeError, "expected a number, not %s", Py_TYPE(object)->tp_name);
-    return is_number == 1 ? 0 : -1;
-}
-
 static PyObject *make_full(PyObject *class, PyObject *args, PyObject *kwargs)
 {
     (void)class;
@@ -150,7 +142,7 @@ static PyObject *make_full(PyObject *class, PyObject *args, PyObject *kwargs)
     fer_error error = FER_ERROR_INIT;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|OO:full", names, &shape, &value, &dtype,
                                      &device) ||
-        read_layout(shape, dtype, device, &l) < 0 || need_number(value, &number) < 0)
+        read_layout(shape, dtype, device, &l) < 0 || fpy_any_number_from(value, &number) < 0)
         return NULL;
     fer_status status =
         fer_tensor_full(l.dtype, l.rank, l.extents, l.device, number, &tensor, &error);
@@ -175,7 +167,8 @@ static PyObject *make_arange(PyObject *class, PyObject *args, PyObject *kwargs)
     }
     fer_dtype dtype = FER_I64;
     for (int i = 0; i < 3; i++) {
-        if (given[i] != NULL && given[i] != Py_None && need_number(given[i], &numbers[i]) < 0)
+        if (given[i] != NULL && given[i] != Py_None &&
+            fpy_any_number_from(given[i], &numbers[i]) < 0)
             return NULL;
         if (numbers[i].kind == FER_NUMBER_FLOAT)
             dtype = FER_F32;

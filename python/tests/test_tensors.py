@@ -205,3 +205,15 @@ def test_operators_of_values():
             graph.inputs[0] + 1.0
         with pytest.raises(TypeError, match="branch"):
             bool(graph.inputs[0])
+
+
+def test_numbers_and_shapes_of_numpy():
+    np = pytest.importorskip("numpy")
+    assert Tensor.full(np.int64(2), np.int32(7), "i32").tolist() == [7, 7]
+    assert Tensor.full(2, np.float32(0.5)).tolist() == [0.5, 0.5]
+    assert Tensor.arange(np.int64(3), np.int8(5)).tolist() == [3, 4]
+    assert Tensor.zeros(np.array([2, 3])).shape == (2, 3)
+    assert Tensor.ones(1).broadcast_to(np.array([2])).tolist() == [1.0, 1.0]
+    for bad in (None, "1", 1j, [1]):
+        with pytest.raises(TypeError, match="expected a number"):
+            Tensor.full(2, bad)

@@ -35,15 +35,30 @@ def take(other: Any, like: Tensor | TensorValue) -> Tensor | TensorValue | None:
     return None
 
 
+def fits(small: tuple[Any, ...], large: tuple[Any, ...]) -> bool:
+    """Whether `small` is broadcast to `large`, as far as is known; None is a size that is not."""
+    return len(small) <= len(large) and all(
+        d == 1 or (d is not None and d == e) for d, e in zip(reversed(small), reversed(large))
+    )
+
+
 def stage(operand: Tensor, value: TensorValue) -> TensorValue:
-    """A tensor beside a graph's value is a constant of the graph, if its shape is known."""
-    shape = [int(dim) for dim in value.shape if isinstance(dim, StaticDim)]
-    if len(shape) < value.rank:
-        raise ValueError(
-            f"a tensor of shape {operand.shape} cannot be broadcast to a graph value of shape "
-            f"{[str(dim) for dim in value.shape]}, which is known only when the graph runs"
-        )
-    return value.graph.constant(operand.broadcast_to(shape))
+    """A tensor beside a graph's value is a constant of the graph."""
+    shape = tuple(int(dim) for dim in value.shape if isinstance(dim, StaticDim))
+    if len(shape) == value.rank and fits(operand.shape, shape):
+        operand = operand.broadcast_to(shape)
+    return value.graph.constant(operand)
+
+
+def align(x: TensorValue, y: TensorValue) -> tuple[TensorValue, TensorValue]:
+    """Values of one shape, where it is known that one is broadcast to the other. Else the op itself
+    says what is wrong."""
+    if x.dtype == y.dtype and x.shape != y.shape:
+        if fits(x.shape, y.shape):
+            return standard("broadcast")(x, y), y
+        if fits(y.shape, x.shape):
+            return x, standard("broadcast")(y, x)
+    return x, y
 
 
 def both(a: Any, b: Any) -> tuple[Any, Any] | None:
@@ -54,9 +69,9 @@ def both(a: Any, b: Any) -> tuple[Any, Any] | None:
         return None
     x, y = (given, other) if given is a else (other, given)
     if isinstance(x, TensorValue):
-        return x, stage(y, x) if isinstance(y, Tensor) else y
+        return align(x, stage(y, x) if isinstance(y, Tensor) else y)
     if isinstance(y, TensorValue):
-        return stage(x, y), y
+        return align(stage(x, y), y)
     if x.shape == y.shape:
         return x, y
     shape = broadcast(x.shape, y.shape)

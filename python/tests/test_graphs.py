@@ -149,3 +149,25 @@ def test_many_inputs(ops):
         graph.output(*graph.inputs)
     outputs = graph.compile()(*[Tensor([float(i)]) for i in range(20)])
     assert [t.item() for t in outputs] == list(range(20))
+
+
+def test_operators_broadcast_values_of_unknown_size():
+    """By what is known of the sizes; the rest is the op's error."""
+    types = {
+        "x": TensorType("f32", ["n", "c"]),
+        "row": TensorType("f32", ["c"]),
+        "column": TensorType("f32", ["n", 1]),
+        "other": TensorType("f32", ["m", "c"]),
+        "whole": TensorType("i64", ["c"]),
+    }
+    with Graph("g", types) as graph:
+        x, row, column, other, whole = graph.inputs
+        for wrong in (other, whole, Tensor([1.0, 2.0])):
+            with pytest.raises(ValueError, match="^add: operand 'b'"):
+                x + wrong
+        graph.output(2 * x - 1.0, x + row, row + x, x * column, -x, x + Tensor([[1.0]]), column < x)
+    x, row, column = (Tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]), Tensor([1.0, 2.0, 3.0]), Tensor([[2.0], [4.0]]))
+    other, whole = x, Tensor([1, 2, 3])
+    expected = [2 * x - 1.0, x + row, row + x, x * column, -x, x + Tensor([[1.0]]), column < x]
+    results = graph.compile()(x, row, column, other, whole)
+    assert [y.tolist() for y in results] == [y.tolist() for y in expected]

@@ -54,6 +54,69 @@ static void test_transpose(void **state)
     fer_op_release(op);
 }
 
+/* The element of x that stands at element i of y: axes are counted from the last. */
+static int64_t repeated(size_t rank, const int64_t *own, size_t like_rank, const int64_t *extents,
+                        int64_t i)
+{
+    int64_t index = 0, step = 1;
+    for (size_t axis = like_rank; axis-- > 0; i /= extents[axis])
+        if (axis + rank >= like_rank) {
+            const int64_t length = own[axis + rank - like_rank];
+            index += length == 1 ? 0 : i % extents[axis] * step;
+            step *= length;
+        }
+    return index;
+}
+
+static void test_broadcast(void **state)
+{
+    (void)state;
+    fer_op *op = standard("broadcast");
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t extents[4], own[4];
+        const size_t rank = 1 + random_shape(extents + 1);
+        extents[0] = random_extent();
+        const size_t num_dropped = random_bits() % (rank + 1);
+        for (size_t i = num_dropped; i < rank; i++)
+            own[i - num_dropped] = random_bits() % 3 == 0 ? 1 : extents[i];
+        fer_tensor *x = random_tensor(moved(round), rank - num_dropped, own);
+        fer_tensor *like = random_tensor(moved(round), rank, extents);
+        fer_tensor *y = call(op, x, like);
+        assert_shape(y, rank, extents);
+        for (int64_t i = 0; i < fer_tensor_num_elements(y); i++)
+            assert_same(moved(round), read_element(y, i),
+                        read_element(x, repeated(rank - num_dropped, own, rank, extents, i)));
+        release_3(x, like, y);
+    }
+    fer_op_release(op);
+}
+
+static void test_broadcast_checks_shapes(void **state)
+{
+    (void)state;
+    fer_op *op = standard("broadcast");
+    fer_tensor *like = random_tensor(FER_F32, 2, (int64_t[]){2, 3});
+    const struct {
+        size_t rank;
+        int64_t extents[3];
+        const char *message;
+    } cases[] = {
+        {3, {1, 2, 3}, "x has rank 3, more than the rank 2 of like"},
+        {1, {2}, "axis 0 of x is 2, but that of like is 3"},
+        {2, {3, 3}, "axis 0 of x is 3, but that of like is 2"},
+    };
+    for (size_t i = 0; i < COUNT(cases); i++) {
+        fer_tensor *x = random_tensor(FER_F32, cases[i].rank, cases[i].extents);
+        fer_tensor *y = NULL;
+        fer_tensor *operands[] = {x, like};
+        ASSERT_FAILS(&error, FER_RUNTIME_ERROR, fer_call(op, operands, 2, &y, 1, &error),
+                     "broadcast", cases[i].message);
+        fer_tensor_release(x);
+    }
+    fer_tensor_release(like);
+    fer_op_release(op);
+}
+
 static void test_concat(void **state)
 {
     (void)state;
@@ -249,6 +312,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_transpose),
+        cmocka_unit_test(test_broadcast),
+        cmocka_unit_test(test_broadcast_checks_shapes),
         cmocka_unit_test(test_concat),
         cmocka_unit_test(test_gather),
         cmocka_unit_test(test_gather_checks_bounds),

@@ -78,10 +78,11 @@ static PyObject *value_show(PyObject *self)
                                 fer_graph_name(as_value(self)->graph->graph));
 }
 
-/* A value of a graph has many objects. */
+/* By object, though a value has many: where two hashes are the same a dict asks `==`, which would
+ * stage an op. */
 static Py_hash_t value_hash(PyObject *self)
 {
-    return (Py_hash_t)((uintptr_t)as_value(self)->value >> 4);
+    return (Py_hash_t)((uintptr_t)self >> 4);
 }
 
 static PyObject *rebind(PyObject *self, PyObject *shape)

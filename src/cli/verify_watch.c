@@ -180,6 +180,7 @@ static const char *trap_name(const unsigned char *code)
     return name == NULL ? "a check of the compiler's" : name;
 #else
     (void)NAMES;
+    (void)code;
     return NULL;
 #endif
 }

@@ -32,7 +32,10 @@ class Progress(CommandTest):
                                 env=self.environment)
 
     def start_on_a_terminal(self):
-        ours, theirs = pty.openpty()
+        try:
+            ours, theirs = pty.openpty()
+        except OSError as reason:  # a container without /dev/pts
+            self.skipTest(f"no terminal can be made: {reason}")
         self.addCleanup(os.close, ours)
         process = self.start(theirs)
         os.close(theirs)

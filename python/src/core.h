@@ -125,6 +125,8 @@ void fpy_name_place(const char *op, const char *place);
 
 /* Text of the library: UTF-8, or what can be shown of it. */
 PyObject *fpy_text(const char *text);
+/* Of a text of the library's, which is freed, without the line's end. */
+PyObject *fpy_printed(char *text);
 /* Text for the library, of a str that the caller keeps; `what` says in messages what it is. NULL:
  * TypeError, or ValueError for a 0 in it. */
 const char *fpy_c_text(PyObject *object, const char *what);

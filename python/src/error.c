@@ -54,6 +54,16 @@ PyObject *fpy_text(const char *text)
     return PyUnicode_DecodeUTF8(text, (Py_ssize_t)strlen(text), "replace");
 }
 
+PyObject *fpy_printed(char *text)
+{
+    size_t length = strlen(text);
+    while (length > 0 && text[length - 1] == '\n')
+        text[--length] = '\0';
+    PyObject *result = fpy_text(text);
+    fer_string_free(text);
+    return result;
+}
+
 /* Steals `value`, which may be NULL with an exception. */
 static int set_attribute(PyObject *object, const char *name, PyObject *value)
 {

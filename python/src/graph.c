@@ -351,12 +351,7 @@ static PyObject *show(PyObject *self)
     fer_error error = FER_ERROR_INIT;
     if (fer_module_print(as_graph(self)->module, &text, &error) != FER_OK)
         return fpy_raise(&error);
-    size_t length = strlen(text);
-    while (length > 0 && text[length - 1] == '\n')
-        text[--length] = '\0';
-    PyObject *result = fpy_text(text);
-    fer_string_free(text);
-    return result;
+    return fpy_printed(text);
 }
 
 static PyGetSetDef members[] = {

@@ -510,39 +510,74 @@ fer_status fer_call_into(const fer_op *op, fer_tensor *const *operands, size_t n
     return call_into_measured(op, operands, num_operands, results, num_results, error);
 }
 
-fer_status fer_call(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
-                    fer_tensor **out_results, size_t num_results, fer_error *error)
+/* Makes results where they were measured, and runs. */
+static inline __attribute__((always_inline)) fer_status
+run_allocated(const fer_specialisation *specialisation, const fer_extents *extents,
+              const fer_dl_tensor **tensors, fer_tensor **out_results, fer_error *error)
 {
-    for (size_t i = 0; i < num_results; i++)
+    const fer_plan *plan = &specialisation->plan;
+    int32_t device = tensors[plan->num_results]->device.device_id;
+    fer_status status = FER_OK;
+    for (size_t i = 0; i < plan->num_results; i++, extents++) {
+        out_results[i] =
+            fer_tensor_allocate((fer_dtype)plan->results[i].dtype, extents->rank, extents->extents,
+                                device, extents->num_elements, extents->num_bytes);
+        if (out_results[i] == NULL) {
+            status = fer_fail_memory(error);
+            goto failed;
+        }
+        tensors[i] = &out_results[i]->dl;
+    }
+    status = run(specialisation, specialisation->run, tensors, NULL, error);
+    if (__builtin_expect(status == FER_OK, 1))
+        return FER_OK;
+
+failed:
+    for (size_t i = 0; i < plan->num_results; i++) {
+        fer_tensor_release(out_results[i]);
         out_results[i] = NULL;
+    }
+    return status;
+}
+
+static __attribute__((noinline)) fer_status
+call_measured(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+              fer_tensor **out_results, size_t num_results, fer_error *error)
+{
     const fer_specialisation *specialisation;
     const fer_dl_tensor *tensors[FER_MAX_OPERANDS];
     fer_bound bound;
     FER_TRY(
         prepare(op, operands, num_operands, num_results, &specialisation, tensors, &bound, error));
-    fer_tensor *results[FER_MAX_OPERANDS];
-    fer_status status = FER_OK;
-    size_t num_made = 0;
-    for (; num_made < num_results; num_made++) {
-        const fer_extents *extents = &bound.results[num_made];
-        fer_tensor *result =
-            fer_tensor_allocate((fer_dtype)specialisation->plan.results[num_made].dtype,
-                                extents->rank, extents->extents, operands[0]->dl.device.device_id,
-                                extents->num_elements, extents->num_bytes);
-        if (result == NULL) {
-            status = fer_fail_memory(error);
-            goto done;
-        }
-        results[num_made] = result;
-        tensors[num_made] = &result->dl;
-    }
-    FER_TRY_DONE(run(specialisation, specialisation->run, tensors, NULL, error));
-    for (size_t i = 0; i < num_results; i++)
-        out_results[i] = results[i];
-    num_made = 0;
+    return run_allocated(specialisation, bound.results, tensors, out_results, error);
+}
 
-done:
-    for (size_t i = 0; i < num_made; i++)
-        fer_tensor_release(results[i]);
-    return status;
+/* Checks operands that a plain plan without runs takes, and measures its results. False: any doubt.
+ */
+static inline __attribute__((always_inline)) bool
+measures_plainly(const fer_plan *plan, const fer_dl_tensor *const *tensors, fer_extents *extents)
+{
+    if (!plan->is_plain || plan->has_runs ||
+        !fer_matches_hold(plan->matches, plan->num_matches, tensors, false))
+        return false;
+    const fer_result_plan *result = plan->results;
+    for (const fer_result_plan *end = result + plan->num_results; result < end; result++)
+        if (!fer_measure_simple(result, false, tensors, extents++))
+            return false;
+    return true;
+}
+
+fer_status fer_call(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+                    fer_tensor **out_results, size_t num_results, fer_error *error)
+{
+    for (size_t i = 0; i < num_results; i++)
+        out_results[i] = NULL;
+    const fer_dl_tensor *tensors[FER_MAX_OPERANDS];
+    fer_extents extents[FER_MAX_OPERANDS];
+    const fer_specialisation *found = find(op, operands, num_operands, tensors);
+    if (__builtin_expect(found != NULL && num_results == found->plan.num_results &&
+                             measures_plainly(&found->plan, tensors, extents),
+                         1))
+        return run_allocated(found, extents, tensors, out_results, error);
+    return call_measured(op, operands, num_operands, out_results, num_results, error);
 }

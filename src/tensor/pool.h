@@ -4,7 +4,7 @@
  * recently used goes first (fer_memory_set_bound).
  *
  * Any thread may allocate and release, also each other's blocks; a forked child goes on with what
- * was there. Smaller blocks are malloc's, which is as good at them. */
+ * was there. Smaller blocks are malloc's, and the smallest small.h's. */
 #ifndef FERRULE_TENSOR_POOL_H
 #define FERRULE_TENSOR_POOL_H
 

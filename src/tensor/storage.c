@@ -1,5 +1,6 @@
 /* The life of a tensor: one block for header and data, one count of references. */
 #include "tensor/pool.h"
+#include "tensor/small.h"
 #include "tensor/tensor.h"
 
 #include <stdlib.h>
@@ -26,20 +27,29 @@ static inline fer_tensor *take_block(size_t num_bytes, bool is_zeroed)
     size_t size;
     if (__builtin_add_overflow(num_bytes, HEADER_BYTES, &size))
         return NULL;
-    bool is_pooled = fer_pool_takes(size);
     fer_tensor *tensor;
-    if (is_pooled)
+    fer_block_origin origin = FER_BLOCK_MALLOC;
+    if (fer_small_takes(size)) {
+        origin = FER_BLOCK_SMALL;
+        tensor = fer_small_allocate();
+        if (tensor != NULL && is_zeroed)
+            memset(tensor, 0, size);
+    } else if (fer_pool_takes(size)) {
+        origin = FER_BLOCK_POOL;
         tensor = fer_pool_allocate(size, is_zeroed);
-    else
+    } else {
         tensor = is_zeroed ? calloc(1, size) : malloc(size);
+    }
     if (tensor != NULL)
-        tensor->is_pooled = is_pooled;
+        tensor->origin = (uint8_t)origin;
     return tensor;
 }
 
 static inline void give_block(fer_tensor *tensor)
 {
-    if (tensor->is_pooled)
+    if (tensor->origin == FER_BLOCK_SMALL)
+        fer_small_release(tensor);
+    else if (tensor->origin == FER_BLOCK_POOL)
         fer_pool_release(tensor, tensor->num_bytes + HEADER_BYTES);
     else
         free(tensor);
@@ -52,7 +62,7 @@ static void *data_behind(fer_tensor *tensor)
     return (char *)(tensor + 1) + (-end & (DATA_ALIGNMENT - 1));
 }
 
-/* Every member but is_pooled is written, extents only up to the rank: this is on the path of every
+/* Every member but the origin is written, extents only up to the rank: this is on the path of every
  * call. */
 static void start_header(fer_tensor *tensor, fer_dtype dtype, size_t rank, const int64_t *extents,
                          int32_t device, int64_t num_elements, size_t num_bytes)

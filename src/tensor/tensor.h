@@ -7,14 +7,20 @@
 #include <stdatomic.h>
 #include <stddef.h>
 
-/* Header and data of an owned tensor are one block, the pool's or malloc's: the data starts at the
- * first 64-byte boundary after the header. */
+typedef enum fer_block_origin {
+    FER_BLOCK_MALLOC = 0,
+    FER_BLOCK_SMALL, /* tensor/small.h */
+    FER_BLOCK_POOL   /* tensor/pool.h */
+} fer_block_origin;
+
+/* Header and data of an owned tensor are one block: the data starts at the first 64-byte boundary
+ * after the header. */
 struct fer_tensor {
     atomic_uint references;
     uint8_t dtype; /* fer_dtype */
     uint8_t rank;
     bool is_read_only;
-    bool is_pooled;   /* else the block is malloc's */
+    uint8_t origin;   /* fer_block_origin */
     fer_dl_tensor dl; /* shape points to `extents`; strides NULL, byte_offset 0 */
     int64_t extents[FER_MAX_RANK];
     int64_t num_elements;

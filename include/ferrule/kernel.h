@@ -10,9 +10,9 @@
  *         return OK;
  *     }
  *
- * Plain C11 or later, for gcc and clang. It stands alone but for abi.h and smallfloat.h, and
- * declares nothing outside these words, the short dtype names and the prefix fer_, so that kernels,
- * operands and parameters may be called what they like.
+ * Plain C11 or later, for gcc and clang; in C++ there are the dtypes alone. It stands alone but for
+ * abi.h and smallfloat.h, and declares nothing outside these words, the short dtype names and the
+ * prefix fer_, so that kernels, operands and parameters may be called what they like.
  *
  * A file compiles in three ways. By itself every kernel is emitted, with the defaults of PARAM and
  * DTYPE_VAR. With FER_SPECIALISED only the kernels that a FER_WANT_<name> asks for are emitted, and
@@ -22,10 +22,6 @@
  */
 #ifndef FERRULE_KERNEL_H
 #define FERRULE_KERNEL_H
-
-#ifdef __cplusplus
-#error "kernels are C; a package in C++ fills the table of ferrule/abi.h, see docs/kernels.md"
-#endif
 
 #include <ferrule/abi.h>
 #include <ferrule/smallfloat.h>
@@ -47,6 +43,20 @@ typedef double f64;
 
 /* What a kernel returns when all went well. */
 enum { OK = 0 };
+
+#ifdef __cplusplus
+
+#define FER_KERNELS_ARE_C                                                                          \
+    static_assert(false, "kernels are C; a package in C++ fills the table of ferrule/abi.h, see "  \
+                         "docs/kernels.md")
+#define KERNEL(name, ...) FER_KERNELS_ARE_C;
+#define MAP(name, result, ...) FER_KERNELS_ARE_C;
+#define SHAPE(name, ...) FER_KERNELS_ARE_C;
+#define SIGNATURE(name, text) FER_KERNELS_ARE_C
+#define PARAM(kind, name, default_value) FER_KERNELS_ARE_C
+#define DTYPE_VAR(name, default_dtype) FER_KERNELS_ARE_C
+
+#else
 
 /* Preprocessor helpers: joining, picking, counting, one expansion for each argument. */
 
@@ -819,4 +829,5 @@ FER_INLINE void *fer_scratch(fer_context *context, index_t count, size_t element
         fer_memory;                                                                                \
     })
 
+#endif /* C */
 #endif

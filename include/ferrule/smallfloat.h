@@ -49,6 +49,20 @@ typedef union fer_float {
 
 enum { FER_INFINITY_BITS = 0x7f800000 };
 
+FER_INLINE fer_float fer_float_of_bits(uint32_t bits)
+{
+    fer_float made;
+    made.bits = bits;
+    return made;
+}
+
+FER_INLINE fer_float fer_float_of_value(float value)
+{
+    fer_float made;
+    made.value = value;
+    return made;
+}
+
 /* As masks: of `?:` gcc makes a branch round an addition that may raise a floating-point flag. */
 FER_INLINE uint32_t fer_select(int condition, uint32_t yes, uint32_t no)
 {
@@ -60,9 +74,9 @@ FER_INLINE float fer_widen(uint32_t bits, int sign_bit, int mantissa_bits, int b
 {
     const uint32_t magnitude = bits & ((1u << sign_bit) - 1);
     const uint32_t shifted = magnitude << (23 - mantissa_bits);
-    const fer_float unit = {.bits = (uint32_t)(128 - bias - mantissa_bits) << 23};
-    const fer_float subnormal = {.value = (float)(int32_t)magnitude * unit.value};
-    fer_float wide = {.bits = shifted + ((uint32_t)(127 - bias) << 23)};
+    const fer_float unit = fer_float_of_bits((uint32_t)(128 - bias - mantissa_bits) << 23);
+    const fer_float subnormal = fer_float_of_value((float)(int32_t)magnitude * unit.value);
+    fer_float wide = fer_float_of_bits(shifted + ((uint32_t)(127 - bias) << 23));
     (void)overflow;
     (void)nan;
     if (bias < 127)
@@ -77,10 +91,10 @@ FER_INLINE uint32_t fer_narrow(float value, int sign_bit, int mantissa_bits, int
                                uint32_t max_finite, uint32_t overflow, uint32_t nan)
 {
     const int shift = 23 - mantissa_bits;
-    const fer_float wide = {.value = value};
-    const fer_float magnitude = {.bits = wide.bits & 0x7fffffff};
-    const fer_float unit = {.bits = (uint32_t)(151 - bias - mantissa_bits) << 23};
-    const fer_float subnormal = {.value = magnitude.value + unit.value};
+    const fer_float wide = fer_float_of_value(value);
+    const fer_float magnitude = fer_float_of_bits(wide.bits & 0x7fffffff);
+    const fer_float unit = fer_float_of_bits((uint32_t)(151 - bias - mantissa_bits) << 23);
+    const fer_float subnormal = fer_float_of_value(magnitude.value + unit.value);
     const uint32_t half = (1u << (shift - 1)) - 1 + (magnitude.bits >> shift & 1);
     uint32_t bits = ((magnitude.bits + half) >> shift) - ((uint32_t)(127 - bias) << mantissa_bits);
     if (bias < 127)
@@ -95,7 +109,7 @@ FER_INLINE uint32_t fer_narrow(float value, int sign_bit, int mantissa_bits, int
  * to fewer bits, is as if it were the first time. */
 FER_INLINE float fer_float_of_double(double value)
 {
-    fer_float odd = {.value = (float)value};
+    fer_float odd = fer_float_of_value((float)value);
     const double nearest = (double)odd.value;
     odd.bits -= __builtin_fabs(nearest) > __builtin_fabs(value);
     odd.bits |= nearest != value;
@@ -109,7 +123,9 @@ FER_INLINE float fer_float_of_double(double value)
     }                                                                                              \
     FER_INLINE type fer_narrow_##tag(float value)                                                  \
     {                                                                                              \
-        return (type){.bits = fer_narrow(value, FER_FORMAT_##tag)};                                \
+        type element;                                                                              \
+        element.bits = (__typeof__(element.bits))fer_narrow(value, FER_FORMAT_##tag);              \
+        return element;                                                                            \
     }                                                                                              \
     FER_INLINE type fer_narrow_double_##tag(double value)                                          \
     {                                                                                              \

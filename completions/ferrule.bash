@@ -26,7 +26,7 @@ _ferrule() {
     list | verify)
         _ferrule_packages "$word"
         ;;
-    run | show)
+    run | show | fmt)
         compopt -o filenames
         mapfile -t COMPREPLY < <(
             compgen -f -X '!*.fer' -- "$word"

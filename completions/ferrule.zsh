@@ -41,7 +41,7 @@ _ferrule() {
     list | verify)
         _ferrule_packages
         ;;
-    run | show)
+    run | show | fmt)
         _files -g '*.fer'
         ;;
     *)

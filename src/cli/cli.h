@@ -30,6 +30,7 @@ extern const fer_subcommand fer_command_dim;
 extern const fer_subcommand fer_command_check;
 extern const fer_subcommand fer_command_list;
 extern const fer_subcommand fer_command_show;
+extern const fer_subcommand fer_command_fmt;
 extern const fer_subcommand fer_command_cache;
 extern const fer_subcommand fer_command_verify;
 

@@ -11,9 +11,9 @@
 #include <string.h>
 
 static const fer_subcommand *const COMMANDS[] = {
-    &fer_command_run,  &fer_command_call,  &fer_command_infer,
-    &fer_command_dim,  &fer_command_check, &fer_command_list,
-    &fer_command_show, &fer_command_cache, &fer_command_verify,
+    &fer_command_run,   &fer_command_call,   &fer_command_infer, &fer_command_dim,
+    &fer_command_check, &fer_command_list,   &fer_command_show,  &fer_command_fmt,
+    &fer_command_cache, &fer_command_verify,
 };
 enum { NUM_COMMANDS = sizeof COMMANDS / sizeof *COMMANDS };
 

@@ -23,9 +23,10 @@ class Result:
 
 
 def run(*arguments, timeout=120, **options):
+    if "input" not in options:
+        options.setdefault("stdin", subprocess.DEVNULL)
     process = subprocess.run([COMMAND, *map(str, arguments)], capture_output=True, text=True,
-                             encoding="utf-8", timeout=timeout, stdin=subprocess.DEVNULL,
-                             **options)
+                             encoding="utf-8", timeout=timeout, **options)
     return Result(process)
 
 

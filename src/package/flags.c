@@ -2,6 +2,7 @@
 
 #include "base/path.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "package/ini.h"
 
 #include <errno.h>
@@ -185,20 +186,31 @@ static void prepare_question(const fer_ini_value *names, fer_arguments *question
 }
 
 /* Its own words follow, without the newlines at their end. */
-static fer_status fail_unknown(const judge *j, const fer_ini_value *names, const char *program,
+static fer_status fail_unknown(const judge *j, const fer_ini *ini, const char *program,
                                const char *output)
 {
+    const fer_ini_value *install = &ini->values[FER_INI_INSTALL];
+    fer_text what = FER_TEXT_INIT;
+    for (size_t i = 0; i < install->count; i++)
+        fer_text_printf(&what, "%s%s", i == 0 ? "" : " ", install->words[i].text);
+    if (install->count == 0)
+        fer_text_append(&what, "the packages to develop with");
     size_t length = strlen(output);
     while (length > 0 && output[length - 1] == '\n')
         length--;
-    return fer_fail(j->error, FER_COMPILE_ERROR,
-                    "%s:%d: %s does not know all that it is asked for; install the packages to "
-                    "develop with, or name the folder of their .pc files in PKG_CONFIG_PATH\n%.*s",
-                    j->name, names->line, program, (int)length, output);
+    fer_status status = fer_fail(
+        j->error, FER_COMPILE_ERROR,
+        "%s:%d: %s does not know all that it is asked for; install %s, or name the folder of the "
+        ".pc files in PKG_CONFIG_PATH\n%.*s",
+        j->name, ini->values[FER_INI_PKG_CONFIG].line, program, fer_text_string(&what), (int)length,
+        output);
+    fer_text_free(&what);
+    return status;
 }
 
-static fer_status ask(const judge *j, const fer_ini_value *names, char **out_answer)
+static fer_status ask(const judge *j, const fer_ini *ini, char **out_answer)
 {
+    const fer_ini_value *names = &ini->values[FER_INI_PKG_CONFIG];
     fer_arguments question = {0};
     fer_process_result result = {0};
     int cause = 0;
@@ -216,7 +228,7 @@ static fer_status ask(const judge *j, const fer_ini_value *names, char **out_ans
                           "pkg-config) or set PKG_CONFIG to one",
                           j->name, names->line, question.items[0]);
     if (status == FER_OK && result.exit_code != 0)
-        status = fail_unknown(j, names, question.items[0], result.output);
+        status = fail_unknown(j, ini, question.items[0], result.output);
     fer_arguments_clear(&question);
     if (status == FER_OK)
         *out_answer = result.output;
@@ -239,14 +251,15 @@ static fer_status take_answered(const judge *j, const fer_ini_value *answer)
     return FER_OK;
 }
 
-static fer_status ask_pkg_config(const judge *j, const fer_ini_value *names)
+static fer_status ask_pkg_config(const judge *j, const fer_ini *ini)
 {
+    const fer_ini_value *names = &ini->values[FER_INI_PKG_CONFIG];
     char *answer = NULL;
     fer_ini_value words = {0};
     for (size_t i = 0; i < names->count; i++)
         if (names->words[i].text[0] == '-' || names->words[i].text[0] == '\0')
             return refuse(j, &names->words[i], "is no name of a package for pkg-config");
-    FER_TRY(ask(j, names, &answer));
+    FER_TRY(ask(j, ini, &answer));
     judge answered = *j;
     answered.from = "pkg-config gives";
     fer_status status = fer_ini_split(answer, j->name, names->line, &words, j->error);
@@ -263,7 +276,6 @@ static fer_status take_all(judge *j, const fer_ini *ini)
 {
     const fer_ini_value *cflags = &ini->values[FER_INI_CFLAGS];
     const fer_ini_value *libs = &ini->values[FER_INI_LIBS];
-    const fer_ini_value *names = &ini->values[FER_INI_PKG_CONFIG];
     j->from = "cflags has";
     for (size_t i = 0; i < cflags->count; i++)
         FER_TRY(take_cflag(j, cflags, &i));
@@ -271,8 +283,8 @@ static fer_status take_all(judge *j, const fer_ini *ini)
     for (size_t i = 0; i < libs->count; i++)
         FER_TRY(take_lib(j, libs, &i));
     j->from = "pkg-config has";
-    if (names->count > 0)
-        FER_TRY(ask_pkg_config(j, names));
+    if (ini->values[FER_INI_PKG_CONFIG].count > 0)
+        FER_TRY(ask_pkg_config(j, ini));
     const fer_flags *flags = j->flags;
     bool has_failed =
         flags->cflags.has_failed || flags->includes.has_failed || flags->libs.has_failed;

@@ -7,8 +7,10 @@
 
 #define SECTION "build"
 
-const char *const FER_INI_KEYS[FER_INI_NUM_KEYS] = {
-    [FER_INI_CFLAGS] = "cflags", [FER_INI_LIBS] = "libs", [FER_INI_PKG_CONFIG] = "pkg-config"};
+const char *const FER_INI_KEYS[FER_INI_NUM_KEYS] = {[FER_INI_CFLAGS] = "cflags",
+                                                    [FER_INI_LIBS] = "libs",
+                                                    [FER_INI_PKG_CONFIG] = "pkg-config",
+                                                    [FER_INI_INSTALL] = "install"};
 
 typedef struct reader {
     const char *name;
@@ -178,7 +180,8 @@ static fer_status find_key(reader *r, const char *key, int length, size_t *out_i
     fer_status status =
         near != NULL
             ? refuse(r, "unknown key '%s'; did you mean '%s'?", copy, near)
-            : refuse(r, "unknown key '%s'; the keys are cflags, libs and pkg-config", copy);
+            : refuse(r, "unknown key '%s'; the keys are cflags, libs, pkg-config and install",
+                     copy);
     free(copy);
     return status;
 }

@@ -18,7 +18,7 @@ typedef struct fer_ini_value {
     int line; /* of its key; 0: it is not there */
 } fer_ini_value;
 
-enum { FER_INI_CFLAGS, FER_INI_LIBS, FER_INI_PKG_CONFIG, FER_INI_NUM_KEYS };
+enum { FER_INI_CFLAGS, FER_INI_LIBS, FER_INI_PKG_CONFIG, FER_INI_INSTALL, FER_INI_NUM_KEYS };
 extern const char *const FER_INI_KEYS[FER_INI_NUM_KEYS];
 
 typedef struct fer_ini {

@@ -63,7 +63,7 @@ static void test_the_manual(void **state)
     }
     end[1] = '\0';
     assert_reads(block, "cflags@2:-O2|-DTAPS=5|-I../shared libs@3:-L../lib|-lfilters "
-                        "pkg-config@4:fftw3f|>=|3.3");
+                        "pkg-config@4:fftw3f|>=|3.3 install@5:FFTW,|on|Debian|libfftw3-dev");
     free(text);
 }
 
@@ -73,7 +73,7 @@ static void test_what_is_refused(void **state)
     static const char *const CASES[][2] = {
         {"[build]\n\ncflag = x", "p.ini:3: unknown key 'cflag'; did you mean 'cflags'?"},
         {"[build]\nwarnings = x",
-         "p.ini:2: unknown key 'warnings'; the keys are cflags, libs and pkg-config"},
+         "p.ini:2: unknown key 'warnings'; the keys are cflags, libs, pkg-config and install"},
         {"[build]\n= x", "p.ini:2: unknown key ''"},
         {"[biuld]", "p.ini:1: unknown section 'biuld'; the one there is is [build]"},
         {"[]", "p.ini:1: unknown section ''"},
@@ -330,8 +330,13 @@ static void test_pkg_config(void **state)
                            "package.ini:2: pkg-config gives '-ffast-math', which lets");
     write_build("cflags = -O2\npkg-config = numbers >= 2.0");
     ASSERT_PACKAGE_REFUSED(FER_COMPILE_ERROR, DECLARATION, "p",
-                           "package.ini:3: pkg-config does not know all that it is asked for",
+                           "package.ini:3: pkg-config does not know all that it is asked for; "
+                           "install the packages to develop with, or name",
                            "PKG_CONFIG_PATH", "numbers");
+    write_build("install = numbers of \"2.0 (or later)\"\npkg-config = numbers >= 2.0");
+    ASSERT_PACKAGE_REFUSED(FER_COMPILE_ERROR, DECLARATION, "p",
+                           "package.ini:3: pkg-config does not know all that it is asked for; "
+                           "install numbers of 2.0 (or later), or name");
     setenv("PKG_CONFIG", "/no/such/pkg-config", 1);
     ASSERT_PACKAGE_REFUSED(FER_COMPILE_ERROR, DECLARATION, "p",
                            "package.ini:3: there is no '/no/such/pkg-config' to ask; install it");

@@ -91,7 +91,7 @@ set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 # Kernels are compiled on the user's machine; all else is for who builds on the library.
 set(CPACK_DEBIAN_PACKAGE_RECOMMENDS "gcc | c-compiler, libc6-dev | libc-dev")
-set(CPACK_DEBIAN_PACKAGE_SUGGESTS "graphviz, libb2-dev, libxxhash-dev, pkgconf | pkg-config")
+set(CPACK_DEBIAN_PACKAGE_SUGGESTS "graphviz, libb2-dev, libopenblas-serial-dev, libxxhash-dev, pkgconf | pkg-config")
 # What only Debian's packages have is a component of its own, beside all that is always installed.
 install(FILES packaging/debian/copyright DESTINATION "${CMAKE_INSTALL_DOCDIR}"
     COMPONENT debian EXCLUDE_FROM_ALL)

@@ -39,7 +39,7 @@ _ferrule() {
 _ferrule_packages() {
     compopt -o filenames
     mapfile -t COMPREPLY < <(
-        compgen -W std -- "$1"
+        compgen -W 'std blas' -- "$1"
         compgen -f -X '!*.so' -- "$1"
         compgen -d -- "$1"
     )

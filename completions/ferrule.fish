@@ -18,5 +18,5 @@ end
 complete -c ferrule -n __fish_use_subcommand -f -a '(__ferrule_commands)'
 complete -c ferrule -n __fish_use_subcommand -f -a '--help --version'
 complete -c ferrule -n 'not __fish_use_subcommand' -a '(__ferrule_options)'
-complete -c ferrule -n '__ferrule_after --package -p' -f -a 'std (__fish_complete_directories) (__fish_complete_suffix .so)'
-complete -c ferrule -n '__fish_seen_subcommand_from list verify' -f -a 'std (__fish_complete_directories) (__fish_complete_suffix .so)'
+complete -c ferrule -n '__ferrule_after --package -p' -f -a 'std blas (__fish_complete_directories) (__fish_complete_suffix .so)'
+complete -c ferrule -n '__fish_seen_subcommand_from list verify' -f -a 'std blas (__fish_complete_directories) (__fish_complete_suffix .so)'

@@ -2,7 +2,7 @@
 # Completion of `ferrule` in zsh. The commands and their options are asked of the command itself.
 
 _ferrule_packages() {
-    _alternative 'packages:package:(std)' 'folders:folder:_files -/' \
+    _alternative 'packages:package:(std blas)' 'folders:folder:_files -/' \
         'objects:shared object:_files -g "*.so"'
 }
 

@@ -24,7 +24,7 @@ typedef struct fer_declaration {
     const char *signature;
     const fer_signature *parsed;
     const char *kernel;
-    const char *packages[FER_MAX_PACKAGES]; /* paths, or "std" */
+    const char *packages[FER_MAX_PACKAGES]; /* paths, "std" or "blas" */
     const char *source;
     const fer_param *params; /* values in place of the declaration's own */
     size_t num_params;

@@ -15,7 +15,8 @@ extern "C" {
 typedef struct fer_package fer_package;
 
 /* Opens a folder, or a shared object that exports the table of ferrule/abi.h. `path` "std" is the
- * standard package; any other is a path, absolute or relative to the working directory. IO: no such
+ * standard package and "blas" the one that calls OpenBLAS; any other is a path, absolute or
+ * relative to the working directory. IO: no such
  * folder or file, or one that cannot be read or loaded. VALUE: a kernel that is defined twice in
  * it; a fault in its package.ini; no shared object, or a malformed table. UNSUPPORTED: another
  * version of the table. COMPILE: pkg-config does not know what package.ini asks for. */

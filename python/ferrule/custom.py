@@ -72,7 +72,7 @@ def declare(
     parameters: a mapping of names to bool, int, float, str or DType. None declares an int without a
         value, and a class (float, bool, str, DType) a parameter of that kind without one. With a
         declaration in text: values in place of its own.
-    custom_extensions: the kernel package, or a sequence of packages: folders, or "std".
+    custom_extensions: the kernel package, or a sequence of packages: folders, "std" or "blas".
     where: conditions in text, "n % 2 == 0", one or a sequence.
     inout: the operands that are changed in place, by name.
     effect: whether a call does more than its results show.

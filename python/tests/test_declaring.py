@@ -1,5 +1,7 @@
 """The rules of declaring, from Python; the library's own tests have them all."""
 
+import subprocess
+
 import pytest
 
 from ferrule import CompileError, DType, Tensor, custom
@@ -183,3 +185,13 @@ def test_specialising_finds_the_same_op():
     op = f(outputs=[template(n // g)], parameters={"g": 2})
     assert op[{"g": 3}][{"g": 2}] == op
     assert op[{}] == op
+
+
+def test_the_package_that_calls_openblas(monkeypatch):
+    if subprocess.run(["pkg-config", "--exists", "openblas"]).returncode != 0:
+        pytest.skip("OpenBLAS is not installed (on Debian libopenblas-serial-dev)")
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "1")
+    matmul = custom.declare("matmul", custom_extensions="blas")
+    assert matmul.extensions[0].name == "blas"
+    y = matmul(Tensor([[1.0, 2.0], [3.0, 4.0]]), Tensor([[5.0], [6.0]]))
+    assert y.tolist() == [[17.0], [39.0]]

@@ -41,7 +41,8 @@ with tempfile.TemporaryDirectory(prefix="ferrule wheel ") as folder:
     for binary in [*unpacked.glob("ferrule/_core*.so"), unpacked / "ferrule/bin/ferrule"]:
         needed = {pathlib.Path(word).name for word in re.findall(r"^\s*(\S+)", run("ldd", binary), re.M)}
         check(needed <= EVERYWHERE, f"{binary.name} needs {needed - EVERYWHERE}")
-    check((unpacked / "ferrule/py.typed").is_file(), "py.typed is missing")
+    for name in "py.typed", "share/ferrule/kernels/blas/package.ini":
+        check((unpacked / "ferrule" / name).is_file(), f"{name} is missing")
 
     run(sys.executable, "-m", "venv", folder / "venv")
     python = folder / "venv/bin/python"

@@ -10,9 +10,9 @@ const fer_subcommand fer_command_list = {
     .name = "list",
     .arguments = "[--] PACKAGE",
     .summary = "print the kernels of a package",
-    .help = "\nPACKAGE is a folder of C files, or `std`. Each kernel is one line: its declaration, "
-            "or its\n"
-            "name when the package does not declare it, then a tab, its file and its line.\n",
+    .help = "\nPACKAGE is a folder of C files, `std` or `blas`. Each kernel is one line: its\n"
+            "declaration, or its name when the package does not declare it, then a tab, its\n"
+            "file and its line.\n",
     .letters = ":h",
     .options = FER_ONLY_HELP,
     .run = run,

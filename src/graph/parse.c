@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "graph/text.h"
 #include "package/overlay.h"
+#include "package/package.h"
 #include "types/expression.h"
 
 #include <stdlib.h>
@@ -105,7 +106,7 @@ static fer_status expect_path(fer_program_reader *reader, char **out_path, fer_e
 {
     char *path = NULL;
     FER_TRY(expect_text(reader, "a package's path in quotes", &path, error));
-    if (reader->folder == NULL || strcmp(path, "std") == 0) {
+    if (reader->folder == NULL || fer_is_own_package(path)) {
         *out_path = path;
         return FER_OK;
     }

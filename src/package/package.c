@@ -285,7 +285,7 @@ fer_status fer_package_open(const char *path, fer_package **out_package, fer_err
     *out_package = NULL;
     fer_package *package = NULL;
     FER_TRY(allocate(&package, error));
-    fer_status status = strcmp(path, "std") == 0 ? fer_standard_package(&package->path, error)
+    fer_status status = fer_is_own_package(path) ? fer_own_package(path, &package->path, error)
                                                  : fer_path_absolute(path, &package->path, error);
     if (status != FER_OK)
         goto done;

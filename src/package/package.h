@@ -87,10 +87,13 @@ bool fer_package_lacks(const fer_package *package, const fer_outside *outside, c
                        size_t num_paths);
 void fer_outside_release(fer_outside *outside); /* and the older ones; NULL-safe */
 
-/* The standard package's folder, absolute, for the caller to free: $FERRULE_STD, else beside the
- * library or the program that has it in itself, else among the system's data folders. IO: nowhere.
- */
-fer_status fer_standard_package(char **out_path, fer_error *error);
+/* Whether that is no path, but a package that comes with Ferrule: `std`, and `blas`. */
+bool fer_is_own_package(const char *path);
+
+/* Its folder, absolute, for the caller to free. The standard package is $FERRULE_STD, else beside
+ * the library or the program that has it in itself, else among the system's data folders, and the
+ * other lies in it. IO: nowhere. */
+fer_status fer_own_package(const char *name, char **out_path, fer_error *error);
 
 /* Lets the preprocessor say what each file declares, and remembers it in the store. */
 fer_status fer_package_describe(fer_package *package, fer_error *error);

@@ -1,5 +1,6 @@
-/* Finding the standard package. An installation may be moved, and a library may be linked into any
- * program, so no path is compiled in but those from one installed folder to another. */
+/* Finding the packages that come with Ferrule. An installation may be moved, and a library may be
+ * linked into any program, so no path is compiled in but those from one installed folder to
+ * another. */
 #include "base/path.h"
 #include "base/text.h"
 #include "package/package.h"
@@ -10,6 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+
+#define STANDARD "std"
+#define BLAS "blas" /* a folder in the standard one */
 
 #define KERNELS "ferrule/kernels"
 
@@ -92,7 +96,7 @@ static fer_status find_in_system(char **out_path, fer_error *error)
     return FER_OK;
 }
 
-fer_status fer_standard_package(char **out_path, fer_error *error)
+static fer_status find_standard_package(char **out_path, fer_error *error)
 {
     *out_path = NULL;
     const char *given = getenv("FERRULE_STD");
@@ -105,4 +109,23 @@ fer_status fer_standard_package(char **out_path, fer_error *error)
         return FER_OK;
     return fer_fail(error, FER_IO_ERROR,
                     "the standard package was not found; set FERRULE_STD to its folder");
+}
+
+bool fer_is_own_package(const char *path)
+{
+    return strcmp(path, STANDARD) == 0 || strcmp(path, BLAS) == 0;
+}
+
+fer_status fer_own_package(const char *name, char **out_path, fer_error *error)
+{
+    char *standard = NULL;
+    *out_path = NULL;
+    FER_TRY(find_standard_package(&standard, error));
+    if (strcmp(name, STANDARD) == 0) {
+        *out_path = standard;
+        return FER_OK;
+    }
+    fer_status status = fer_path_join(standard, name, out_path, error);
+    free(standard);
+    return status;
 }

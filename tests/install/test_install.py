@@ -65,8 +65,9 @@ class Files(Installed):
     def test_everything_is_there(self):
         for path in ["include/ferrule/ferrule.h", "include/ferrule/kernel.h",
                      "include/ferrule/abi.h", "bin/ferrule", "share/ferrule/kernels/add.c",
-                     "share/ferrule/kernels/std.h", "share/doc/ferrule/LICENSE",
-                     "share/man/man1/ferrule.1", "share/bash-completion/completions/ferrule",
+                     "share/ferrule/kernels/std.h", "share/ferrule/kernels/blas/package.ini",
+                     "share/doc/ferrule/LICENSE", "share/man/man1/ferrule.1",
+                     "share/bash-completion/completions/ferrule",
                      "share/fish/vendor_completions.d/ferrule.fish"]:
             self.assertTrue((self.prefix / path).is_file(), path)
         self.assertEqual(len(list(self.prefix.rglob("zsh/*/_ferrule"))), 1)

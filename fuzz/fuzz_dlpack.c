@@ -1,7 +1,7 @@
 /* A DLPack struct of any numbers over a small piece of memory: the import is refused or right,
- * takes the struct on success only, and what is imported can be exported and comes back. Structs
- * whose elements lie elsewhere in the address space are the producer's lie, and are not tried where
- * they would be read. */
+ * takes the struct on success only, reads as the memory does however it lies there, and can be
+ * exported and comes back. Structs whose elements lie elsewhere in the address space are the
+ * producer's lie, and are not tried where they would be read. */
 #include <ferrule/dlpack.h>
 
 #include <stdlib.h>
@@ -182,12 +182,6 @@ static reading read_slowly(const given *made)
     return read;
 }
 
-static bool is_copied(const given *made, const reading *read)
-{
-    return made->copy == FER_DL_COPY_ALWAYS ||
-           (made->copy == FER_DL_COPY_IF_NEEDED && !read->is_in_place);
-}
-
 static bool is_taken(const given *made, const reading *read)
 {
     return read->is_legal && !read->is_outside && made->copy <= FER_DL_COPY_ALWAYS &&
@@ -213,11 +207,33 @@ static fer_status import(given *made, fer_tensor **out_tensor, fer_error *error,
     return fer_tensor_from_dlpack(managed, made->copy, out_tensor, error);
 }
 
+/* The number of an element that lies in the memory is the one of its copy. */
+static void check_number(const fer_tensor *tensor, const fer_tensor *copy, int64_t index)
+{
+    fer_number a = fer_tensor_element(tensor, index);
+    fer_number b = fer_tensor_element(copy, index);
+    require(a.kind == b.kind && (a.kind == FER_NUMBER_BOOL ? a.value.as_bool == b.value.as_bool
+                                                           : a.value.as_uint == b.value.as_uint));
+}
+
+static void check_text(const fer_tensor *tensor, const fer_tensor *copy)
+{
+    char *text, *again;
+    require(fer_tensor_print(tensor, &text, NULL) == FER_OK);
+    require(fer_tensor_print(copy, &again, NULL) == FER_OK);
+    require(strcmp(text, again) == 0);
+    fer_string_free(text);
+    fer_string_free(again);
+}
+
 static void check_elements(const given *made, const reading *read, const fer_tensor *tensor,
                            const uint8_t *memory)
 {
-    const uint8_t *elements = fer_tensor_const_data(tensor);
-    for (int64_t i = 0; i < (int64_t)read->num_elements && i < MAX_COPIED; i++) {
+    fer_tensor *copy;
+    require(fer_tensor_clone(tensor, (fer_device){0}, &copy, NULL) == FER_OK);
+    require(fer_tensor_is_compact(copy) && !fer_tensor_is_read_only(copy));
+    const uint8_t *elements = fer_tensor_const_data(copy);
+    for (int64_t i = 0; i < (int64_t)read->num_elements; i++) {
         wide place = 0;
         int64_t number = i;
         for (int32_t k = made->dl.ndim; k-- > 0;) {
@@ -226,11 +242,29 @@ static void check_elements(const given *made, const reading *read, const fer_ten
         }
         const uint8_t *from = memory + (size_t)(read->first + place * read->element_bytes);
         const uint8_t *to = elements + i * read->element_bytes;
-        if (is_copied(made, read) && fer_tensor_dtype(tensor) == FER_BOOL)
+        if (fer_tensor_dtype(tensor) == FER_BOOL)
             require(*to == (*from != 0));
         else
             require(memcmp(to, from, (size_t)read->element_bytes) == 0);
+        check_number(tensor, copy, i);
     }
+    check_text(tensor, copy);
+    fer_tensor_release(copy);
+}
+
+/* Where the elements lie is what the struct says. */
+static void check_place(const given *made, const reading *read, const fer_tensor *tensor)
+{
+    bool is_copy = made->copy == FER_DL_COPY_ALWAYS;
+    int64_t strides[FER_MAX_RANK];
+    fer_tensor_strides(tensor, strides);
+    require(fer_tensor_is_compact(tensor) == (is_copy || read->is_in_place));
+    if (is_copy || read->num_elements == 0)
+        return;
+    require(fer_tensor_const_data(tensor) ==
+            (const char *)made->dl.data + (size_t)made->dl.byte_offset);
+    for (int32_t i = 0; i < made->dl.ndim; i++)
+        require(made->dl.shape[i] == 1 || strides[i] == read->strides[i]);
 }
 
 static void check_returns(fer_tensor *tensor)
@@ -238,7 +272,13 @@ static void check_returns(fer_tensor *tensor)
     fer_dl_managed_tensor_versioned *managed;
     fer_tensor *again;
     require(fer_tensor_to_dlpack_versioned(tensor, false, &managed, NULL) == FER_OK);
-    require(fer_tensor_from_dlpack_versioned(managed, FER_DL_COPY_NEVER, &again, NULL) == FER_OK);
+    require(fer_tensor_from_dlpack_versioned(managed, FER_DL_COPY_IF_NEEDED, &again, NULL) ==
+            FER_OK);
+    int64_t strides[FER_MAX_RANK], strides_again[FER_MAX_RANK];
+    fer_tensor_strides(tensor, strides);
+    fer_tensor_strides(again, strides_again);
+    require(memcmp(strides, strides_again, fer_tensor_rank(tensor) * sizeof *strides) == 0);
+    require(fer_tensor_is_compact(again) == fer_tensor_is_compact(tensor));
     require(fer_tensor_dtype(again) == fer_tensor_dtype(tensor));
     require(fer_tensor_num_bytes(again) == fer_tensor_num_bytes(tensor));
     require(fer_tensor_is_read_only(again) == fer_tensor_is_read_only(tensor));
@@ -258,7 +298,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     take_given(&in, memory, &made);
     reading read = read_slowly(&made);
     bool must_be_taken = is_taken(&made, &read);
-    bool must_be_copied = must_be_taken && is_copied(&made, &read);
+    bool must_be_copied = must_be_taken && made.copy == FER_DL_COPY_ALWAYS;
     if (must_be_copied && (!read.is_inside || read.num_elements > MAX_COPIED)) {
         free(memory);
         return 0;
@@ -273,7 +313,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     require((tensor != NULL) == must_be_taken && num_deleted == must_be_copied);
     if (status == FER_OK) {
         require(fer_tensor_num_elements(tensor) == (int64_t)read.num_elements);
-        if (read.is_inside)
+        check_place(&made, &read, tensor);
+        if (read.is_inside && read.num_elements <= MAX_COPIED)
             check_elements(&made, &read, tensor, memory);
         check_returns(tensor);
         fer_tensor_release(tensor);

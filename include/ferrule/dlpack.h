@@ -49,13 +49,14 @@ struct fer_dl_managed_tensor_versioned {
     fer_dl_tensor dl_tensor;
 };
 
-/* Whether an import copies. Memory can be used in place when it is compact row-major (length-1 axes
- * and empty tensors may have any strides) and aligned for its dtype. */
+/* Who copies, and when. Kernels are given memory in place when it is compact row-major (length-1
+ * axes and empty tensors may have any strides) and aligned for its dtype. */
 typedef enum fer_dl_copy {
-    FER_DL_COPY_IF_NEEDED = 0, /* else a copy, which is read-only: nothing can write to it and
-                                  believe that the producer sees it */
+    FER_DL_COPY_IF_NEEDED = 0, /* else each call copies, for its kernel and as the elements are
+                                  then: the import is in place in any case */
     FER_DL_COPY_NEVER,         /* else VALUE */
-    FER_DL_COPY_ALWAYS         /* a writable copy of the tensor's own, even of read-only memory */
+    FER_DL_COPY_ALWAYS         /* the import: a compact writable copy of the tensor's own, even of
+                                  read-only memory */
 } fer_dl_copy;
 
 /* Makes a tensor of a producer's. On success it takes `managed`: the deleter is called exactly
@@ -63,7 +64,8 @@ typedef enum fer_dl_copy {
  * drops it. On failure it takes nothing: the caller still holds `managed` and calls its deleter.
  *
  * The producer answers for the memory: that it is there, that it stays, and that a bool's byte is 0
- * or 1 (a copy makes it so). A read-only tensor is refused as inout operand and as given result.
+ * or 1 (a copy makes it so). A read-only tensor, and one that is not compact, is refused as inout
+ * operand and as given result.
  *
  * UNSUPPORTED: another device than the host, by name; a dtype that is none of FER_BOOL to
  * FER_F8E5M2, by its code and bits; lanes that are not 1; rank above FER_MAX_RANK; another major
@@ -80,7 +82,8 @@ fer_tensor_from_dlpack_versioned(fer_dl_managed_tensor_versioned *managed, fer_d
 /* Offers a tensor to a consumer: shares its memory, or with `as_copy` a fresh copy of it, which is
  * writable. The caller creates *out_managed and hands it on; its deleter, called once and from any
  * thread, drops what it refers to, and the tensor itself may be released before. Strides are always
- * given; data is NULL when there are no elements.
+ * given, those of an import that is not compact as they came; data is NULL when there are no
+ * elements. A copy is compact.
  *
  * The old generation cannot say that memory is read-only, so there a read-only tensor is VALUE
  * unless `as_copy`. MEMORY. */

@@ -66,9 +66,10 @@ FER_API size_t fer_op_num_binaries(const fer_op *op);
 FER_API const char *fer_op_binary(const fer_op *op, size_t index);
 
 /* Calls the kernel. Operands are borrowed; results are new tensors that the caller releases, one
- * for each declared result. `inout` operands are changed in place. TYPE: the number of operands or
- * of results; a NULL operand. VALUE: rank, dtype, dims, `where` conditions, devices, a read-only or
- * overlapping inout operand, an incomplete op. RUNTIME: the kernel failed, with its message.
+ * for each declared result. `inout` operands are changed in place. Operands that are not compact
+ * are copied, for this call. TYPE: the number of operands or of results; a NULL operand. VALUE:
+ * rank, dtype, dims, `where` conditions, devices, an inout operand that is read-only, not compact
+ * or overlaps another one, an incomplete op. RUNTIME: the kernel failed, with its message.
  * OVERFLOW, ZERO_DIVISION: a result dim. MEMORY. COMPILE: the first call with new dtypes. After an
  * error no result is published and every tensor holds what it held, but for inout operands of a
  * kernel that failed midway. */
@@ -76,9 +77,9 @@ FER_API FER_MUST_USE fer_status fer_call(const fer_op *op, fer_tensor *const *op
                                          size_t num_operands, fer_tensor **out_results,
                                          size_t num_results, fer_error *error);
 
-/* The same into given tensors: writable, of exactly the results' types, overlapping no operand and
- * not each other, else VALUE. Their elements are undefined after a kernel that failed midway. A
- * data-dependent result must have the extent that the SHAPE function finds. */
+/* The same into given tensors: writable, compact, of exactly the results' types, overlapping no
+ * operand and not each other, else VALUE. Their elements are undefined after a kernel that failed
+ * midway. A data-dependent result must have the extent that the SHAPE function finds. */
 FER_API FER_MUST_USE fer_status fer_call_into(const fer_op *op, fer_tensor *const *operands,
                                               size_t num_operands, fer_tensor *const *results,
                                               size_t num_results, fer_error *error);

@@ -1,4 +1,4 @@
-/* Tensors: compact row-major arrays in host memory.
+/* Tensors: arrays in host memory, compact row-major unless they come from DLPack.
  *
  * A fer_tensor is reference-counted and may be shared between threads; its type, shape and address
  * never change. Its elements may: who writes them while another thread reads has to order the two.
@@ -97,16 +97,33 @@ FER_API int64_t fer_tensor_num_elements(const fer_tensor *tensor);
 FER_API size_t fer_tensor_num_bytes(const fer_tensor *tensor);
 FER_API fer_device fer_tensor_device(const fer_tensor *tensor);
 FER_API bool fer_tensor_is_read_only(const fer_tensor *tensor);
-FER_API void *fer_tensor_data(fer_tensor *tensor); /* borrowed; may be NULL when empty */
+
+/* Whether the elements lie one behind the other in row-major order, aligned for the dtype: as
+ * kernels need them, and as every tensor has them but one from ferrule/dlpack.h. */
+FER_API bool fer_tensor_is_compact(const fer_tensor *tensor);
+/* How many elements (not bytes) apart neighbours on each axis lie: 0 where an axis repeats,
+ * negative where it runs backwards. `out_strides` has room for [rank]. */
+FER_API void fer_tensor_strides(const fer_tensor *tensor, int64_t *out_strides);
+
+/* The first element: the one at index 0 of every axis. fer_tensor_num_bytes of memory follow when
+ * the tensor is compact; else the others lie where the strides say, before or behind it. Borrowed;
+ * may be NULL when empty. */
+FER_API void *fer_tensor_data(fer_tensor *tensor);
 FER_API const void *fer_tensor_const_data(const fer_tensor *tensor);
 
 /* The type with static dims. */
 FER_API FER_MUST_USE fer_status fer_tensor_type(const fer_tensor *tensor, fer_type **out_type,
                                                 fer_error *error);
 
-/* A copy on the same or another device. */
+/* A copy on the same or another device, compact and writable. MEMORY. VALUE: a device that does not
+ * exist. */
 FER_API FER_MUST_USE fer_status fer_tensor_clone(const fer_tensor *tensor, fer_device device,
                                                  fer_tensor **out_tensor, fer_error *error);
+
+/* The tensor itself, retained, when it is compact, else a compact copy of what it holds now. The
+ * caller releases either. MEMORY. */
+FER_API FER_MUST_USE fer_status fer_tensor_compact(const fer_tensor *tensor,
+                                                   fer_tensor **out_tensor, fer_error *error);
 
 /* One element, counted in row-major order, as the number that it stands for: a bool, an integer, or
  * for every float dtype a float, exactly. `index` is below fer_tensor_num_elements. */

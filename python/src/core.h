@@ -212,7 +212,7 @@ typedef struct fpy_loan {
 } fpy_loan;
 
 typedef enum fpy_sharing {
-    FPY_COPY_IF_NEEDED, /* strided elements are copied */
+    FPY_COPY_IF_NEEDED, /* by each call that needs compact elements */
     FPY_SHARE,          /* refused unless the memory itself can be used */
     FPY_COPY            /* always */
 } fpy_sharing;

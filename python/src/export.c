@@ -31,11 +31,24 @@ static int fail_buffer(const char *why)
 
 static void fill_strides(const fer_tensor *tensor, Py_ssize_t *strides)
 {
-    Py_ssize_t stride = (Py_ssize_t)fer_dtype_bytes(fer_tensor_dtype(tensor));
-    for (size_t i = fer_tensor_rank(tensor); i-- > 0;) {
-        strides[i] = stride;
-        stride *= (Py_ssize_t)fer_tensor_shape(tensor)[i];
-    }
+    int64_t elements[FER_MAX_RANK];
+    fer_tensor_strides(tensor, elements);
+    for (size_t i = 0; i < fer_tensor_rank(tensor); i++)
+        strides[i] = elements[i] * (Py_ssize_t)fer_dtype_bytes(fer_tensor_dtype(tensor));
+}
+
+/* In the order that the consumer asks for; who takes no strides takes C's. */
+static int check_order(const Py_buffer *view, int flags)
+{
+    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS)
+        return PyBuffer_IsContiguous(view, 'F') ? 0 : fail_buffer("the tensor is not column-major");
+    if ((flags & PyBUF_ANY_CONTIGUOUS) == PyBUF_ANY_CONTIGUOUS)
+        return PyBuffer_IsContiguous(view, 'A') ? 0 : fail_buffer("the tensor is not compact");
+    bool needs_c = (flags & PyBUF_C_CONTIGUOUS) == PyBUF_C_CONTIGUOUS ||
+                   (flags & PyBUF_STRIDES) != PyBUF_STRIDES;
+    return !needs_c || PyBuffer_IsContiguous(view, 'C')
+               ? 0
+               : fail_buffer("the tensor is not compact row-major");
 }
 
 /* Who asks for no format gets the bytes, of every dtype. */
@@ -50,30 +63,34 @@ static int get_buffer(PyObject *self, Py_buffer *view, int flags)
         return fail_buffer("Python's buffers have no format for these elements; numpy() gives an "
                            "array when ml_dtypes is installed");
     size_t rank = fer_tensor_rank(tensor);
-    if ((flags & PyBUF_F_CONTIGUOUS) == PyBUF_F_CONTIGUOUS && rank > 1)
-        return fail_buffer("a tensor is compact row-major, not column-major");
-    Py_ssize_t *strides = NULL;
-    if ((flags & PyBUF_STRIDES) == PyBUF_STRIDES && rank > 0) {
-        strides = PyMem_Malloc(rank * sizeof *strides);
-        if (strides == NULL) {
-            PyErr_NoMemory();
-            return -1;
-        }
-        fill_strides(tensor, strides);
+    Py_ssize_t *strides = PyMem_Malloc((rank + 1) * sizeof *strides);
+    if (strides == NULL) {
+        PyErr_NoMemory();
+        return -1;
     }
-    bool has_shape = (flags & PyBUF_ND) != 0;
+    fill_strides(tensor, strides);
     *view = (Py_buffer){
         .buf = fer_tensor_data(tensor),
-        .obj = Py_NewRef(self),
         .len = (Py_ssize_t)fer_tensor_num_bytes(tensor),
         .itemsize = (Py_ssize_t)fer_dtype_bytes(dtype),
         .readonly = fer_tensor_is_read_only(tensor),
-        .ndim = has_shape ? (int)rank : 1,
+        .ndim = (int)rank,
         .format = (flags & PyBUF_FORMAT) != 0 ? format_of(dtype) : NULL,
-        .shape = has_shape && rank > 0 ? (Py_ssize_t *)(uintptr_t)fer_tensor_shape(tensor) : NULL,
-        .strides = strides,
+        .shape = rank > 0 ? (Py_ssize_t *)(uintptr_t)fer_tensor_shape(tensor) : NULL,
+        .strides = rank > 0 ? strides : NULL,
         .internal = strides,
     };
+    if (check_order(view, flags) < 0) {
+        PyMem_Free(strides);
+        return -1;
+    }
+    if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES)
+        view->strides = NULL;
+    if ((flags & PyBUF_ND) == 0) {
+        view->shape = NULL;
+        view->ndim = 1;
+    }
+    view->obj = Py_NewRef(self);
     return 0;
 }
 
@@ -194,24 +211,18 @@ PyObject *fpy_tensor_dlpack_device(PyObject *self, PyObject *unused)
 
 /* --- NumPy ------------------------------------------------------------------------------------ */
 
-static void release_tensor(void *tensor)
-{
-    fer_tensor_release(tensor);
-}
-
 /* A tensor of integers over the same memory. */
 static PyObject *make_bits(fer_tensor *tensor)
 {
     fer_tensor *bits;
     fer_error error = FER_ERROR_INIT;
-    fer_tensor *held = fer_tensor_retain(tensor);
-    fer_status status = fer_tensor_borrow(
-        fer_dtype_bytes(fer_tensor_dtype(tensor)) == 1 ? FER_U8 : FER_U16, fer_tensor_rank(tensor),
-        fer_tensor_shape(tensor), fer_tensor_data(tensor), fer_tensor_is_read_only(tensor),
-        fer_tensor_device(tensor), release_tensor, held, &bits, &error);
-    if (status == FER_OK)
+    fer_dl_managed_tensor_versioned *managed;
+    if (fer_tensor_to_dlpack_versioned(tensor, false, &managed, &error) != FER_OK)
+        return fpy_raise(&error);
+    managed->dl_tensor.dtype.code = fer_dtype_dlpack_code(FER_U8);
+    if (fer_tensor_from_dlpack_versioned(managed, FER_DL_COPY_IF_NEEDED, &bits, &error) == FER_OK)
         return fpy_tensor_object(bits);
-    fer_tensor_release(held);
+    managed->deleter(managed);
     return fpy_raise(&error);
 }
 

@@ -110,14 +110,15 @@ static PyObject *copy_selection(const selection *s)
 {
     const fer_tensor *tensor = s->tensor;
     fer_dtype dtype = fer_tensor_dtype(tensor);
+    uintptr_t first = (uintptr_t)fer_tensor_const_data(tensor) +
+                      (uintptr_t)s->offset * fer_dtype_bytes(dtype); /* negative ones wrap */
     fer_dl_managed_tensor managed = {
-        .dl_tensor = {.data = (void *)(uintptr_t)fer_tensor_const_data(tensor),
+        .dl_tensor = {.data = (void *)first,
                       .device = {1, fer_tensor_device(tensor).id},
                       .ndim = (int32_t)s->rank,
                       .dtype = {fer_dtype_dlpack_code(dtype), fer_dtype_dlpack_bits(dtype), 1},
                       .shape = (int64_t *)(uintptr_t)s->shape,
-                      .strides = (int64_t *)(uintptr_t)s->steps,
-                      .byte_offset = (uint64_t)s->offset * fer_dtype_bytes(dtype)}};
+                      .strides = (int64_t *)(uintptr_t)s->steps}};
     fer_tensor *made;
     fer_error error = FER_ERROR_INIT;
     if (fer_tensor_from_dlpack(&managed, FER_DL_COPY_ALWAYS, &made, &error) != FER_OK)
@@ -128,11 +129,7 @@ static PyObject *copy_selection(const selection *s)
 static void start(selection *s, const fer_tensor *tensor)
 {
     *s = (selection){.tensor = tensor};
-    int64_t stride = 1;
-    for (size_t i = fer_tensor_rank(tensor); i-- > 0;) {
-        s->strides[i] = stride;
-        stride *= fer_tensor_shape(tensor)[i];
-    }
+    fer_tensor_strides(tensor, s->strides);
 }
 
 static PyObject *subscript(PyObject *self, PyObject *key)

@@ -320,14 +320,19 @@ static PyObject *restore(PyObject *class, PyObject *args)
 static PyObject *reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    const fer_tensor *tensor = of(self);
-    return Py_BuildValue("N(NNNN)",
-                         PyObject_GetAttrString((PyObject *)&fpy_class_tensor, "_restore"),
-                         fpy_dtype_object(fer_tensor_dtype(tensor)),
-                         fpy_extents(fer_tensor_shape(tensor), fer_tensor_rank(tensor)),
-                         fpy_device_object(fer_tensor_device(tensor)),
-                         PyBytes_FromStringAndSize(fer_tensor_const_data(tensor),
-                                                   (Py_ssize_t)fer_tensor_num_bytes(tensor)));
+    fer_tensor *tensor;
+    fer_error error = FER_ERROR_INIT;
+    if (fer_tensor_compact(of(self), &tensor, &error) != FER_OK)
+        return fpy_raise(&error);
+    PyObject *reduced =
+        Py_BuildValue("N(NNNN)", PyObject_GetAttrString((PyObject *)&fpy_class_tensor, "_restore"),
+                      fpy_dtype_object(fer_tensor_dtype(tensor)),
+                      fpy_extents(fer_tensor_shape(tensor), fer_tensor_rank(tensor)),
+                      fpy_device_object(fer_tensor_device(tensor)),
+                      PyBytes_FromStringAndSize(fer_tensor_const_data(tensor),
+                                                (Py_ssize_t)fer_tensor_num_bytes(tensor)));
+    fpy_tensor_release(tensor);
+    return reduced;
 }
 
 /* --- Looking ---------------------------------------------------------------------------------- */
@@ -387,6 +392,12 @@ static PyObject *get_read_only(PyObject *self, void *closure)
     return PyBool_FromLong(fer_tensor_is_read_only(of(self)));
 }
 
+static PyObject *get_compact(PyObject *self, void *closure)
+{
+    (void)closure;
+    return PyBool_FromLong(fer_tensor_is_compact(of(self)));
+}
+
 static PyObject *get_type(PyObject *self, void *closure)
 {
     (void)closure;
@@ -416,6 +427,8 @@ static PyGetSetDef members[] = {
     {"type", get_type, NULL, "The TensorType.", NULL},
     {"is_read_only", get_read_only, NULL,
      "Whether the elements must not be written: borrowed from what says so.", NULL},
+    {"is_compact", get_compact, NULL,
+     "Whether the elements lie in row-major order without gaps, as kernels need them.", NULL},
     {0},
 };
 
@@ -444,9 +457,10 @@ static PyMethodDef methods[] = {
      "integers, else float32, unless `dtype` says.\n\n>>> Tensor.arange(3).tolist()\n[0, 1, 2]"},
     {"from_numpy", FUNCTION(from_numpy), CREATOR,
      "from_numpy($type, array, /, *, copy=None)\n--\n\n"
-     "A tensor over an array's memory, which it keeps. Strided elements are copied, to a "
-     "read-only\n"
-     "tensor; copy=False refuses them (ValueError), copy=True always copies, to a writable one.\n"
+     "A tensor over an array's memory, which it keeps. Elements that are not compact stay where "
+     "they\n"
+     "are, too, and each call that reads them copies them; copy=False refuses them (ValueError),\n"
+     "copy=True always copies, to a compact writable tensor.\n"
      "NotImplementedError: elements that have no dtype here, or the other byte order."},
     {"from_dlpack", FUNCTION(from_dlpack), CREATOR,
      "from_dlpack($type, x, /, *, copy=None)\n--\n\n"
@@ -466,7 +480,7 @@ static PyMethodDef methods[] = {
     {"broadcast_to", fpy_tensor_broadcast, METH_O,
      "broadcast_to($self, shape, /)\n--\n\nA copy of that shape, by NumPy's rules (ValueError).\n\n"
      ">>> Tensor.arange(2).broadcast_to((2, 2)).tolist()\n[[0, 1], [0, 1]]"},
-    {"copy", copy_here, METH_NOARGS, "copy($self)\n--\n\nA writable copy."},
+    {"copy", copy_here, METH_NOARGS, "copy($self)\n--\n\nA compact writable copy."},
     {"__copy__", copy_here, METH_NOARGS, NULL},
     {"__deepcopy__", FUNCTION(copy_here), METH_O, NULL},
     {"__array__", FUNCTION(fpy_tensor_array), METH_VARARGS | METH_KEYWORDS,
@@ -488,7 +502,7 @@ PyDoc_STRVAR(
     "Tensor(data, dtype=None, device=None)\n--\n\n"
     "A compact row-major array in host memory. `data` is copied: numbers in nested\n"
     "sequences (floats become float32, integers int64, unless `dtype` says), or an array.\n"
-    "from_numpy and from_dlpack share memory instead.\n\n"
+    "from_numpy and from_dlpack share memory instead, however its elements lie.\n\n"
     "Its dtype, shape and address never change; its elements may, through NumPy, `out=`\n"
     "and `inout` operands.\n\n"
     "ValueError: ragged sequences, a number that the dtype cannot hold.\n\n"

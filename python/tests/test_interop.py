@@ -1,10 +1,13 @@
 """NumPy, the buffer protocol and DLPack, both ways."""
 
 import array
+import copy
 import gc
+import pickle
 import sys
 import threading
 import weakref
+import zlib
 
 import pytest
 
@@ -42,17 +45,83 @@ def test_layouts(ops):
     assert np.array_equal(ops.same(misaligned).numpy(), x.ravel())
 
 
-def test_copies_are_said():
+def views(x):
+    """Of an array of shape (2, 3, 4)."""
+    return (x[::-1], x[:, ::2], x.T, x[..., 1], x[:, :, ::-2], x[:, 1:2, ::-1], np.broadcast_to(x[0], (2, 3, 4)))
+
+
+def test_strided_memory_is_shared(ops):
+    x = np.arange(24, dtype="f4").reshape(2, 3, 4)
+    for view in views(x):
+        tensor = Tensor.from_numpy(view)
+        back = tensor.numpy()
+        assert not tensor.is_compact and back.strides == view.strides and address(back) == address(view)
+        assert tensor.is_read_only is not view.flags.writeable
+        assert np.asarray(tensor).tolist() == tensor.tolist() == view.tolist()
+        assert np.from_dlpack(tensor).strides == view.strides
+        assert repr(tensor) == repr(Tensor(view))
+        x += 100
+        assert tensor.tolist() == view.tolist() == ops.same(tensor).tolist()
+    tensor = Tensor.from_numpy(x[0].T)
+    tensor.numpy()[0, 1] = -5
+    assert x[0, 1, 0] == -5
+
+
+def test_misaligned_memory_is_shared(ops):
+    x = np.frombuffer(bytearray(9), "f4", offset=1)
+    tensor = Tensor.from_numpy(x)
+    x[1] = 7
+    assert not tensor.is_compact and tensor.tolist() == ops.same(tensor).tolist() == [0.0, 7.0]
+    assert address(tensor.numpy()) == address(x) and bytes(tensor) == x.tobytes()
+
+
+def test_copies_of_strided_memory():
+    x = np.arange(24, dtype="f4").reshape(2, 3, 4)
+    for view in views(x):
+        tensor = Tensor.from_numpy(view)
+        for made in (tensor.copy(), copy.deepcopy(tensor), tensor.to(None), Tensor(tensor), Tensor(view),
+                     pickle.loads(pickle.dumps(tensor)), Tensor.from_numpy(view, copy=True),
+                     Tensor.from_dlpack(Producer(tensor, copy=True, max_version=(1, 0)))):
+            assert made.is_compact and not made.is_read_only
+            made.numpy()[...] += 1
+            assert made.tolist() == (view + 1).tolist()
+        with pytest.raises(ValueError, match="compact"):
+            Tensor.from_numpy(view, copy=False)
+
+
+def test_indices_of_strided_tensors():
+    x = np.arange(24, dtype="f4").reshape(2, 3, 4)
+    for view in views(x):
+        tensor = Tensor.from_numpy(view)
+        for key in (0, -1, (slice(None, None, -1), 0), (..., None, 0), slice(1, 1), (slice(None), slice(0, 2))):
+            assert np.array_equal(tensor[key].numpy(), view[key])
+        assert [part.tolist() for part in tensor] == view.tolist()
+        assert np.array_equal(tensor.broadcast_to((2, *view.shape)).numpy(), np.broadcast_to(view, (2, *view.shape)))
+
+
+def test_buffers_of_strided_tensors():
+    x = np.arange(6, dtype="f4").reshape(2, 3)
+    turned = memoryview(Tensor.from_numpy(x.T))
+    assert turned.strides == (4, 12) and turned.f_contiguous and not turned.c_contiguous
+    assert bytes(turned) == x.T.tobytes()
+    for tensor in (Tensor.from_numpy(x.T), Tensor.from_numpy(x[:, ::2]), Tensor.from_numpy(x[::-1])):
+        with pytest.raises(BufferError, match="not compact row-major"):
+            zlib.crc32(tensor)
+
+
+def test_copies_are_said(ops):
     x = np.arange(6, dtype="f4")
     assert not Tensor.from_numpy(x).is_read_only
-    assert Tensor.from_numpy(x[::2]).is_read_only
-    with pytest.raises(ValueError, match="compact"):
-        Tensor.from_numpy(x[::2], copy=False)
+    assert Tensor.from_numpy(x).is_compact
     made = Tensor.from_numpy(x, copy=True)
     made.numpy()[0] = 9
     assert x[0] == 0
-    made = Tensor.from_numpy(x[::2], copy=True)
-    assert not made.is_read_only
+    strided = Tensor.from_numpy(x[::2])
+    with pytest.raises(ValueError, match="double_up: operand 'x' is inout, but the tensor is not compact"):
+        ops.double_up(strided)
+    with pytest.raises(ValueError, match="same: the tensor given for result 0 is not compact"):
+        ops.same(Tensor.ones(3), out=strided)
+    assert x.tolist() == [0.0, 1.0, 2.0, 3.0, 4.0, 5.0]
 
 
 def test_read_only_arrays(ops):
@@ -100,6 +169,9 @@ def test_small_floats(name, ops):
     tensor = Tensor.from_numpy(x)
     assert tensor.dtype.name == name and tensor.tolist() == [[1.5, -2.0]]
     assert tensor.numpy().dtype == x.dtype and address(tensor.numpy()) == address(x)
+    turned = Tensor.from_numpy(x[:, ::-1])
+    assert turned.numpy().strides == x[:, ::-1].strides and np.array_equal(turned.numpy(), x[:, ::-1])
+    assert np.array_equal(ops.same(turned).numpy(), x[:, ::-1])
     assert np.array_equal(ops.same(x[:, ::-1]).numpy(), x[:, ::-1])
     assert np.asarray(tensor).dtype == x.dtype
     assert Tensor.ones((2, 0), name).numpy().shape == (2, 0)
@@ -149,15 +221,16 @@ def test_a_tensor_keeps_the_array(ops):
     class Array(np.ndarray):
         pass
 
-    x = np.ones(4, "f4").view(Array)
-    alive = weakref.ref(x)
-    tensor = Tensor.from_numpy(x)
-    del x
-    gc.collect()
-    assert alive() is not None
-    del tensor
-    gc.collect()
-    assert alive() is None
+    for step in (1, 2):
+        x = np.ones(4, "f4").view(Array)
+        alive = weakref.ref(x)
+        tensor = Tensor.from_numpy(x[::step])
+        del x
+        gc.collect()
+        assert alive() is not None
+        del tensor
+        gc.collect()
+        assert alive() is None
     x = np.ones(4, "f4").view(Array)
     alive = weakref.ref(x)
     ops.same(x)

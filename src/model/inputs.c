@@ -122,6 +122,11 @@ static fer_status check_changed(const fer_run_state *state, fer_tensor *const *i
         return fer_fail_at(error, FER_VALUE_ERROR, &place,
                            "graph '%s': input '%s' is read-only, but an op changes it in place",
                            graph, name);
+    if (!fer_tensor_is_compact(inputs[index]))
+        return fer_fail_at(error, FER_VALUE_ERROR, &place,
+                           "graph '%s': input '%s' is not compact, but an op changes it in place; "
+                           "give a compact copy, and copy its elements back",
+                           graph, name);
     for (size_t i = 0; i < num_inputs; i++)
         if (i != index && fer_tensors_overlap(inputs[index], inputs[i]))
             return fer_fail_at(
@@ -141,6 +146,21 @@ static fer_status check_all_changed(const fer_run_state *state, fer_tensor *cons
     return FER_OK;
 }
 
+/* Kernels get compact copies of what is not, as it is now. */
+static fer_status compact_inputs(fer_run_state *state, fer_tensor *const *inputs, size_t num_inputs,
+                                 fer_error *error)
+{
+    for (size_t i = 0; i < num_inputs; i++) {
+        if (fer_tensor_is_compact(inputs[i]))
+            continue;
+        fer_tensor **copy = &state->compact[state->num_compact];
+        FER_TRY(fer_tensor_compact(inputs[i], copy, error));
+        state->num_compact++;
+        state->tensors[i].dl.data = (*copy)->dl.data;
+    }
+    return FER_OK;
+}
+
 static fer_status fail_count(const fer_graph *graph, size_t num_inputs, fer_error *error)
 {
     fer_status status = fer_fail_count(
@@ -152,6 +172,7 @@ fer_status fer_state_take_inputs(fer_run_state *state, fer_tensor *const *inputs
                                  fer_error *error)
 {
     const fer_schedule *s = state->schedule;
+    bool is_compact = true;
     if (num_inputs != s->graph->num_inputs)
         return fail_count(s->graph, num_inputs, error);
     for (size_t i = 0; i < num_inputs; i++) {
@@ -162,10 +183,17 @@ fer_status fer_state_take_inputs(fer_run_state *state, fer_tensor *const *inputs
                                input_value(state, i)->name);
         state->is_planned = state->is_planned && is_as_before(&state->tensors[i], inputs[i]);
         state->tensors[i].dl.data = inputs[i]->dl.data;
+        is_compact &= inputs[i]->dl.strides == NULL;
     }
     for (size_t i = 0; i < num_inputs && !state->is_planned; i++)
         FER_TRY(take_extents(state, i, inputs[i], error));
     if (s->num_changed_inputs > 0)
         FER_TRY(check_all_changed(state, inputs, num_inputs, error));
-    return FER_OK;
+    return is_compact ? FER_OK : compact_inputs(state, inputs, num_inputs, error);
+}
+
+void fer_state_drop_inputs(fer_run_state *state)
+{
+    while (state->num_compact > 0)
+        fer_tensor_release(state->compact[--state->num_compact]);
 }

@@ -107,8 +107,10 @@ fer_status fer_interpret(fer_run_state *state, fer_tensor *const *inputs, size_t
     const fer_graph *graph = state->schedule->graph;
     if (num_outputs != graph->num_outputs)
         return fail_num_outputs(graph, num_outputs, error);
-    FER_TRY(fer_state_take_inputs(state, inputs, num_inputs, error));
-    fer_status status = run(state, error);
+    fer_status status = fer_state_take_inputs(state, inputs, num_inputs, error);
+    if (status == FER_OK)
+        status = run(state, error);
+    fer_state_drop_inputs(state);
     for (size_t i = 0; i < num_outputs; i++) {
         if (status == FER_OK)
             out_outputs[i] = state->outputs[i];

@@ -6,6 +6,7 @@
 static void set_type(fer_tensor *tensor, const fer_type *type)
 {
     tensor->dtype = (uint8_t)fer_type_dtype(type);
+    tensor->call_dtype = tensor->dtype;
     tensor->rank = (uint8_t)fer_type_rank(type);
     tensor->dl.ndim = tensor->rank;
     tensor->dl.dtype = fer_dl_dtype_of(fer_type_dtype(type));
@@ -60,8 +61,9 @@ fer_status fer_run_state_create(const fer_schedule *schedule, fer_run_state **ou
     state->symbols = calloc(schedule->num_symbols + 1, sizeof *state->symbols);
     state->blocks = calloc(schedule->num_blocks + 1, sizeof *state->blocks);
     state->outputs = calloc(schedule->graph->num_outputs + 1, sizeof *state->outputs);
+    state->compact = calloc(schedule->graph->num_inputs + 1, sizeof *state->compact);
     if (state->tensors == NULL || state->arguments == NULL || state->symbols == NULL ||
-        state->blocks == NULL || state->outputs == NULL) {
+        state->blocks == NULL || state->outputs == NULL || state->compact == NULL) {
         fer_run_state_destroy(state);
         return fer_fail_memory(error);
     }
@@ -85,6 +87,7 @@ void fer_run_state_destroy(fer_run_state *state)
     free(state->symbols);
     free(state->blocks);
     free(state->outputs);
+    free(state->compact);
     free(state);
 }
 

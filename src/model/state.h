@@ -19,15 +19,19 @@ struct fer_run_state {
     fer_assignment *symbols;         /* the dims' values in this run, in the schedule's order */
     fer_block *blocks;
     fer_tensor **outputs; /* while a run makes them */
+    fer_tensor **compact; /* copies of the inputs that are not, for this run */
+    size_t num_compact;
     /* Extents, checks and blocks of every step that is not dynamic hold for the inputs' extents in
      * `tensors`. */
     bool is_planned;
 };
 
 /* Checks the number of inputs, and each one's dtype, rank, device and dims; takes their extents and
- * their data over. Forgets the plan when an extent is another one. */
+ * their data over. Forgets the plan when an extent is another one. After success and failure the
+ * caller calls fer_state_drop_inputs when the run is over. */
 fer_status fer_state_take_inputs(fer_run_state *state, fer_tensor *const *inputs, size_t num_inputs,
                                  fer_error *error);
+void fer_state_drop_inputs(fer_run_state *state);
 
 /* Applies the rules of one type to extents: binds symbols, compares the rest. `*out_axis` is the
  * first axis that does not hold, and `*out_wanted` what it should be; the rank when all do. */

@@ -275,11 +275,9 @@ static inline bool binds(const fer_plan *plan, const fer_dl_tensor *const *tenso
     return fer_plan_bind(plan, tensors, bound) && fer_plan_results(plan, tensors, NULL, bound);
 }
 
-/* The way for whatever the plan did not take: the first call with new dtypes, and every mistake. */
-static __attribute__((noinline, cold)) fer_status
-bind_slowly(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
-            const fer_specialisation **out_specialisation, const fer_dl_tensor **out_tensors,
-            fer_bound *bound, fer_error *error)
+/* The specialisation for operands that the checker has nothing against. */
+static fer_status select_slowly(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+                                const fer_specialisation **out_specialisation, fer_error *error)
 {
     FER_TRY(check_count(op, operands, num_operands, error));
     size_t num_vars = fer_signature_folded(op->signature)->num_dtype_vars;
@@ -290,13 +288,22 @@ bind_slowly(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
     if (status == FER_OK)
         status = fer_op_select(op, dtypes, out_specialisation, error);
     free(dtypes);
-    const fer_plan *plan = status == FER_OK ? &(*out_specialisation)->plan : NULL;
-    if (plan != NULL &&
-        !(fer_plan_takes(plan, operands, out_tensors) && binds(plan, out_tensors, bound)))
-        status = fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = op->name},
-                             "%s: these operands do not fit the declaration %s", op->name,
-                             fer_op_text(op));
     return status;
+}
+
+/* The way for whatever the plan did not take: the first call with new dtypes, and every mistake. */
+static __attribute__((noinline, cold)) fer_status
+bind_slowly(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
+            const fer_specialisation **out_specialisation, const fer_dl_tensor **out_tensors,
+            fer_bound *bound, fer_error *error)
+{
+    FER_TRY(select_slowly(op, operands, num_operands, out_specialisation, error));
+    const fer_plan *plan = &(*out_specialisation)->plan;
+    if (fer_plan_takes(plan, operands, out_tensors) && binds(plan, out_tensors, bound))
+        return FER_OK;
+    return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = op->name},
+                       "%s: these operands do not fit the declaration %s", op->name,
+                       fer_op_text(op));
 }
 
 static fer_status check_writable(const fer_op *op, const fer_plan *plan,
@@ -311,15 +318,14 @@ static fer_status check_writable(const fer_op *op, const fer_plan *plan,
     return FER_OK;
 }
 
-/* Fills the operands' part of `out_tensors`. */
+/* `found` is what `find` gave, with the operands' part of `tensors`. */
 static inline __attribute__((always_inline)) fer_status
 bind(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
-     const fer_specialisation **out_specialisation, const fer_dl_tensor **out_tensors,
-     fer_bound *bound, fer_error *error)
+     const fer_specialisation *found, const fer_specialisation **out_specialisation,
+     const fer_dl_tensor **tensors, fer_bound *bound, fer_error *error)
 {
-    const fer_specialisation *found = find(op, operands, num_operands, out_tensors);
-    if (__builtin_expect(found == NULL || !binds(&found->plan, out_tensors, bound), 0))
-        FER_TRY(bind_slowly(op, operands, num_operands, &found, out_tensors, bound, error));
+    if (__builtin_expect(found == NULL || !binds(&found->plan, tensors, bound), 0))
+        FER_TRY(bind_slowly(op, operands, num_operands, &found, tensors, bound, error));
     if (found->plan.num_inout > 0)
         FER_TRY(check_writable(op, &found->plan, operands, error));
     *out_specialisation = found;
@@ -332,7 +338,8 @@ fer_status fer_op_bind(const fer_op *op, fer_tensor *const *operands, size_t num
 {
     const fer_dl_tensor *tensors[FER_MAX_OPERANDS];
     *out_specialisation = NULL;
-    return bind(op, operands, num_operands, out_specialisation, tensors, bound, error);
+    const fer_specialisation *found = find(op, operands, num_operands, tensors);
+    return bind(op, operands, num_operands, found, out_specialisation, tensors, bound, error);
 }
 
 static fer_status check_inout_overlap(const fer_op *op, const fer_plan *plan,
@@ -348,6 +355,9 @@ static fer_status check_inout_overlap(const fer_op *op, const fer_plan *plan,
                     operand_name(op, i), operand_name(op, j));
     return FER_OK;
 }
+
+/* A copy would be changed in its place, and its owner would not see it. */
+#define ADVICE "; give a compact copy, and copy its elements back"
 
 /* --- Given results ---------------------------------------------------------------------------- */
 
@@ -394,6 +404,15 @@ static bool has_extents(const fer_tensor *tensor, const fer_extents *expected)
                0;
 }
 
+static fer_status check_result_overlap(const fer_op *op, fer_tensor *const *operands,
+                                       const fer_tensor *result, size_t index, fer_error *error)
+{
+    for (size_t i = 0; i < op->num_operands; i++)
+        if (fer_tensors_overlap(result, operands[i]))
+            return fail_result(op, index, error, "overlaps operand '%s'", operand_name(op, i));
+    return FER_OK;
+}
+
 /* Whether a kernel may write there what the operands' extents say; the results before it may be
  * written. */
 static fer_status check_result(const fer_op *op, const fer_plan *plan, const fer_bound *bound,
@@ -408,15 +427,15 @@ static fer_status check_result(const fer_op *op, const fer_plan *plan, const fer
                                 &bound->results[index], result, error);
     if (result->is_read_only)
         return fail_result(op, index, error, "is read-only");
+    if (!fer_tensor_is_compact(result))
+        return fail_result(op, index, error, "is not compact" ADVICE);
     int device = operands[0]->dl.device.device_id;
     if (result->dl.device.device_id != device)
         return fail_result(op, index, error,
                            "is on device %d and the operands on device %d; insert an explicit "
                            "transfer",
                            result->dl.device.device_id, device);
-    for (size_t i = 0; i < plan->num_operands; i++)
-        if (fer_tensors_overlap(result, operands[i]))
-            return fail_result(op, index, error, "overlaps operand '%s'", operand_name(op, i));
+    FER_TRY(check_result_overlap(op, operands, result, index, error));
     for (size_t i = 0; i < index; i++)
         if (fer_tensors_overlap(result, results[i]))
             return fail_result(op, index, error, "overlaps the one for result %zu", i);
@@ -428,7 +447,7 @@ static inline bool is_apart(const fer_dl_tensor *const *tensors, size_t index, s
 {
     const fer_tensor *tensor = fer_tensor_of(tensors[index]);
     for (size_t i = index + 1; i < num_tensors; i++)
-        if (fer_tensors_overlap(tensor, fer_tensor_of(tensors[i])))
+        if (fer_compact_tensors_overlap(tensor, fer_tensor_of(tensors[i])))
             return false;
     return true;
 }
@@ -442,8 +461,8 @@ static inline bool fits_plainly(const fer_plan *plan, fer_tensor *const *operand
         const fer_tensor *result = results[i];
         const fer_result_plan *wanted = &plan->results[i];
         if (result == NULL ||
-            ((result->dtype != wanted->dtype || result->rank != wanted->num_axes) &&
-             (result->dtype != wanted->dtype || wanted->is_simple)) ||
+            ((result->call_dtype != wanted->dtype || result->rank != wanted->num_axes) &&
+             (result->call_dtype != wanted->dtype || wanted->is_simple)) ||
             result->is_read_only || result->dl.device.device_id != operands[0]->dl.device.device_id)
             return false;
         tensors[i] = &result->dl;
@@ -465,19 +484,101 @@ static fer_status fail_result_count(const fer_op *op, size_t num_results, fer_er
 /* Checks and measures: after it, bound->results says what the results are. */
 static inline __attribute__((always_inline)) fer_status
 prepare(const fer_op *op, fer_tensor *const *operands, size_t num_operands, size_t num_results,
-        const fer_specialisation **out_specialisation, const fer_dl_tensor **out_tensors,
-        fer_bound *bound, fer_error *error)
+        const fer_specialisation *found, const fer_specialisation **out_specialisation,
+        const fer_dl_tensor **tensors, fer_bound *bound, fer_error *error)
 {
-    FER_TRY(bind(op, operands, num_operands, out_specialisation, out_tensors, bound, error));
+    FER_TRY(bind(op, operands, num_operands, found, out_specialisation, tensors, bound, error));
     const fer_plan *plan = &(*out_specialisation)->plan;
     if (num_results != plan->num_results)
         return fail_result_count(op, num_results, error);
     if (plan->num_inout > 0)
         FER_TRY(check_inout_overlap(op, plan, operands, error));
     if (plan->num_open > 0)
-        FER_TRY(measure(*out_specialisation, out_tensors, bound, error));
+        FER_TRY(measure(*out_specialisation, tensors, bound, error));
     return FER_OK;
 }
+
+/* --- Operands that are not compact ------------------------------------------------------------ */
+
+/* No plan takes them: the call is made with compact copies, which see what their owner wrote since
+ * the last one. */
+
+/* Whether there are such operands, and a call with copies of them could do. */
+static __attribute__((noinline, cold)) bool
+has_strided(const fer_op *op, fer_tensor *const *operands, size_t num_operands)
+{
+    bool has = false;
+    for (size_t i = 0; i < num_operands; i++)
+        has |= operands[i] != NULL && !fer_tensor_is_compact(operands[i]);
+    return has && num_operands == op->num_operands;
+}
+
+/* What of the operands' own memory would not show in their copies. */
+static fer_status check_copied(const fer_op *op, const fer_plan *plan, fer_tensor *const *operands,
+                               fer_tensor *const *results, size_t num_results, fer_error *error)
+{
+    FER_TRY(check_writable(op, plan, operands, error));
+    for (size_t i = 0; i < plan->num_operands; i++)
+        if (plan->operands[i].is_inout && !fer_tensor_is_compact(operands[i]))
+            return fer_fail_at(error, FER_VALUE_ERROR,
+                               &(fer_place){.op = op->name, .operand = operand_name(op, i)},
+                               "%s: operand '%s' is inout, but the tensor is not compact" ADVICE,
+                               op->name, operand_name(op, i));
+    FER_TRY(check_inout_overlap(op, plan, operands, error));
+    for (size_t i = 0; i < num_results; i++)
+        if (results[i] != NULL)
+            FER_TRY(check_result_overlap(op, operands, results[i], i, error));
+    return FER_OK;
+}
+
+static void release_all(fer_tensor **tensors, size_t num_tensors)
+{
+    for (size_t i = 0; i < num_tensors; i++)
+        fer_tensor_release(tensors[i]);
+}
+
+/* Says all that is wrong before it copies. The operands that come are for the caller to release. */
+static fer_status compact_operands(const fer_op *op, fer_tensor *const *operands,
+                                   fer_tensor *const *results, size_t num_results,
+                                   fer_tensor **out_operands, fer_error *error)
+{
+    const fer_specialisation *specialisation;
+    FER_TRY(select_slowly(op, operands, op->num_operands, &specialisation, error));
+    FER_TRY(check_copied(op, &specialisation->plan, operands, results, num_results, error));
+    for (size_t i = 0; i < op->num_operands; i++) {
+        fer_status status = fer_tensor_compact(operands[i], &out_operands[i], error);
+        if (status != FER_OK) {
+            release_all(out_operands, i);
+            return status;
+        }
+    }
+    return FER_OK;
+}
+
+static __attribute__((noinline, cold)) fer_status call_strided(const fer_op *op,
+                                                               fer_tensor *const *operands,
+                                                               fer_tensor **out_results,
+                                                               size_t num_results, fer_error *error)
+{
+    fer_tensor *compact[FER_MAX_OPERANDS];
+    FER_TRY(compact_operands(op, operands, NULL, 0, compact, error));
+    fer_status status = fer_call(op, compact, op->num_operands, out_results, num_results, error);
+    release_all(compact, op->num_operands);
+    return status;
+}
+
+static __attribute__((noinline, cold)) fer_status
+call_into_strided(const fer_op *op, fer_tensor *const *operands, fer_tensor *const *results,
+                  size_t num_results, fer_error *error)
+{
+    fer_tensor *compact[FER_MAX_OPERANDS];
+    FER_TRY(compact_operands(op, operands, results, num_results, compact, error));
+    fer_status status = fer_call_into(op, compact, op->num_operands, results, num_results, error);
+    release_all(compact, op->num_operands);
+    return status;
+}
+
+/* --- The two calls ---------------------------------------------------------------------------- */
 
 static __attribute__((noinline)) fer_status
 call_into_measured(const fer_op *op, fer_tensor *const *operands, size_t num_operands,
@@ -486,8 +587,11 @@ call_into_measured(const fer_op *op, fer_tensor *const *operands, size_t num_ope
     const fer_specialisation *specialisation;
     const fer_dl_tensor *tensors[FER_MAX_OPERANDS];
     fer_bound bound;
-    FER_TRY(
-        prepare(op, operands, num_operands, num_results, &specialisation, tensors, &bound, error));
+    const fer_specialisation *found = find(op, operands, num_operands, tensors);
+    if (found == NULL && has_strided(op, operands, num_operands))
+        return call_into_strided(op, operands, results, num_results, error);
+    FER_TRY(prepare(op, operands, num_operands, num_results, found, &specialisation, tensors,
+                    &bound, error));
     for (size_t i = 0; i < num_results; i++) {
         FER_TRY(check_result(op, &specialisation->plan, &bound, operands, results, i, error));
         tensors[i] = &results[i]->dl;
@@ -547,8 +651,11 @@ call_measured(const fer_op *op, fer_tensor *const *operands, size_t num_operands
     const fer_specialisation *specialisation;
     const fer_dl_tensor *tensors[FER_MAX_OPERANDS];
     fer_bound bound;
-    FER_TRY(
-        prepare(op, operands, num_operands, num_results, &specialisation, tensors, &bound, error));
+    const fer_specialisation *found = find(op, operands, num_operands, tensors);
+    if (found == NULL && has_strided(op, operands, num_operands))
+        return call_strided(op, operands, out_results, num_results, error);
+    FER_TRY(prepare(op, operands, num_operands, num_results, found, &specialisation, tensors,
+                    &bound, error));
     return run_allocated(specialisation, bound.results, tensors, out_results, error);
 }
 

@@ -48,7 +48,7 @@ void fer_op_first_dtypes(const fer_op *op, fer_dtype *out_dtypes);
 fer_status fer_op_select(const fer_op *op, const fer_dtype *var_dtypes,
                          const fer_specialisation **out_specialisation, fer_error *error);
 
-/* Checks operands as a call does, everything but overlap: number, dtypes, dims, conditions,
+/* Checks compact operands as a call does, everything but overlap: number, dtypes, dims, conditions,
  * devices, inout operands writable. Gives the specialisation and fills `bound`; with data-dependent
  * results (plan.num_open > 0) bound->results is filled by fer_specialisation_measure. */
 fer_status fer_op_bind(const fer_op *op, fer_tensor *const *operands, size_t num_operands,

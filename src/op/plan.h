@@ -137,7 +137,7 @@ void fer_plan_clear(fer_plan *plan);
 
 /* --- The steps of every call, in line there --------------------------------------------------- */
 
-/* Whether operands are there, of these dtypes and ranks, on one device. Lists them. */
+/* Whether operands are there, of these dtypes and ranks, compact, on one device. Lists them. */
 static inline bool fer_plan_takes(const fer_plan *plan, fer_tensor *const *operands,
                                   const fer_dl_tensor **out_tensors)
 {
@@ -146,8 +146,8 @@ static inline bool fer_plan_takes(const fer_plan *plan, fer_tensor *const *opera
         const fer_tensor *operand = operands[i];
         const fer_operand_plan *wanted = &plan->operands[i];
         if (operand == NULL ||
-            ((operand->dtype != wanted->dtype || operand->rank != wanted->rank) &&
-             !(wanted->has_run && operand->dtype == wanted->dtype &&
+            ((operand->call_dtype != wanted->dtype || operand->rank != wanted->rank) &&
+             !(wanted->has_run && operand->call_dtype == wanted->dtype &&
                operand->rank > wanted->rank)) ||
             operand->dl.device.device_id != operands[0]->dl.device.device_id)
             return false;

@@ -1,5 +1,6 @@
 /* Making tensors: every path checks its layout here, once, before anything is allocated. */
 #include "base/arithmetic.h"
+#include "tensor/foreign.h"
 #include "tensor/number.h"
 #include "tensor/tensor.h"
 #include "types/device.h"
@@ -88,21 +89,6 @@ static void fill(char *data, size_t num_bytes, const void *element, size_t eleme
     }
 }
 
-/* Copies elements; a bool becomes 0 or 1 whatever its byte was, as C's bool has to be. */
-static void copy_elements(fer_tensor *tensor, const void *data)
-{
-    if (tensor->num_bytes == 0)
-        return;
-    if (tensor->dtype != FER_BOOL) {
-        memcpy(tensor->dl.data, data, tensor->num_bytes);
-        return;
-    }
-    const unsigned char *from = data;
-    unsigned char *to = tensor->dl.data;
-    for (size_t i = 0; i < tensor->num_bytes; i++)
-        to[i] = from[i] != 0;
-}
-
 static fer_status check_data(const layout *made, const void *data, fer_error *error)
 {
     if (data == NULL && made->num_elements > 0)
@@ -170,26 +156,31 @@ fer_status fer_tensor_copy_from(fer_dtype dtype, size_t rank, const int64_t *sha
     FER_TRY(check_layout(&made, error));
     FER_TRY(check_data(&made, data, error));
     FER_TRY(allocate(&made, out_tensor, error));
-    copy_elements(*out_tensor, data);
+    if (made.num_bytes > 0)
+        memcpy((*out_tensor)->dl.data, data, made.num_bytes);
+    fer_tensor_normalise_bools(*out_tensor);
     return FER_OK;
 }
 
-fer_status fer_tensor_borrow(fer_dtype dtype, size_t rank, const int64_t *shape, void *data,
-                             bool is_read_only, fer_device device, void (*deleter)(void *context),
-                             void *context, fer_tensor **out_tensor, fer_error *error)
+fer_status fer_tensor_borrow_strided(fer_dtype dtype, size_t rank, const int64_t *shape,
+                                     const int64_t *strides, void *data, bool is_read_only,
+                                     fer_device device, void (*deleter)(void *context),
+                                     void *context, fer_tensor **out_tensor, fer_error *error)
 {
     *out_tensor = NULL;
     layout made = {.dtype = dtype, .rank = rank, .shape = shape, .device = device};
     FER_TRY(check_layout(&made, error));
     FER_TRY(check_data(&made, data, error));
-    if ((uintptr_t)data % fer_dtype_bytes(dtype) != 0)
-        return fer_fail(error, FER_VALUE_ERROR,
-                        "the data is not aligned for %s, whose elements have %zu bytes; copy it "
-                        "instead",
-                        fer_dtype_name(dtype), fer_dtype_bytes(dtype));
-    fer_tensor *tensor = fer_tensor_allocate(dtype, rank, shape, device.id, made.num_elements, 0);
+    size_t strides_bytes = strides == NULL ? 0 : rank * sizeof *strides;
+    fer_tensor *tensor =
+        fer_tensor_allocate(dtype, rank, shape, device.id, made.num_elements, strides_bytes);
     if (tensor == NULL)
         return fer_fail_memory(error);
+    if (strides != NULL) {
+        tensor->dl.strides = tensor->dl.data; /* where the elements of its own would be */
+        memcpy(tensor->dl.strides, strides, strides_bytes);
+        tensor->call_dtype = FER_DTYPE_INVALID;
+    }
     tensor->dl.data = data;
     tensor->num_bytes = made.num_bytes;
     tensor->is_read_only = is_read_only;
@@ -199,9 +190,39 @@ fer_status fer_tensor_borrow(fer_dtype dtype, size_t rank, const int64_t *shape,
     return FER_OK;
 }
 
+fer_status fer_tensor_borrow(fer_dtype dtype, size_t rank, const int64_t *shape, void *data,
+                             bool is_read_only, fer_device device, void (*deleter)(void *context),
+                             void *context, fer_tensor **out_tensor, fer_error *error)
+{
+    *out_tensor = NULL;
+    FER_TRY(fer_dtype_check(dtype, error));
+    if ((uintptr_t)data % fer_dtype_bytes(dtype) != 0)
+        return fer_fail(error, FER_VALUE_ERROR,
+                        "the data is not aligned for %s, whose elements have %zu bytes; copy it "
+                        "instead",
+                        fer_dtype_name(dtype), fer_dtype_bytes(dtype));
+    return fer_tensor_borrow_strided(dtype, rank, shape, NULL, data, is_read_only, device, deleter,
+                                     context, out_tensor, error);
+}
+
 fer_status fer_tensor_clone(const fer_tensor *tensor, fer_device device, fer_tensor **out_tensor,
                             fer_error *error)
 {
-    return fer_tensor_copy_from((fer_dtype)tensor->dtype, tensor->rank, tensor->extents,
-                                tensor->dl.data, device, out_tensor, error);
+    *out_tensor = NULL;
+    fer_tensor *made;
+    FER_TRY(fer_tensor_empty((fer_dtype)tensor->dtype, tensor->rank, tensor->extents, device, &made,
+                             error));
+    fer_strided view = fer_strided_of(tensor);
+    fer_strided_copy(made->dl.data, &view);
+    fer_tensor_normalise_bools(made);
+    *out_tensor = made;
+    return FER_OK;
+}
+
+fer_status fer_tensor_compact(const fer_tensor *tensor, fer_tensor **out_tensor, fer_error *error)
+{
+    if (!fer_tensor_is_compact(tensor))
+        return fer_tensor_clone(tensor, fer_tensor_device(tensor), out_tensor, error);
+    *out_tensor = fer_tensor_retain(tensor);
+    return FER_OK;
 }

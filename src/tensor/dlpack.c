@@ -1,9 +1,5 @@
 /* DLPack in both directions. A struct that comes in was written by somebody else: each number in it
- * is checked before it is used, and only what lies behind its pointers is taken on trust.
- *
- * Strided imports are copied here and not when a kernel first needs them: everything that takes a
- * tensor needs it compact, so nothing would be saved but for tensors that are never used, and every
- * call would have to ask, and might fail for want of memory. */
+ * is checked before it is used, and only what lies behind its pointers is taken on trust. */
 #include <ferrule/dlpack.h>
 
 #include "base/arithmetic.h"
@@ -91,26 +87,6 @@ static fer_status read_shape(const fer_dl_tensor *dl, fer_strided *view, fer_err
     return FER_OK;
 }
 
-/* How far the elements reach from the one at index 0, in bytes; false outside int64. */
-static bool measure_reach(const fer_strided *view, int64_t *out_below, int64_t *out_above)
-{
-    int64_t bytes = (int64_t)view->element_bytes;
-    *out_below = 0;
-    *out_above = bytes;
-    for (size_t i = 0; i < view->rank; i++) {
-        if (view->shape[i] == 1)
-            continue;
-        int64_t reach;
-        if (__builtin_mul_overflow(view->strides[i], view->shape[i] - 1, &reach) ||
-            __builtin_mul_overflow(reach, bytes, &reach))
-            return false;
-        int64_t *side = reach < 0 ? out_below : out_above;
-        if (__builtin_add_overflow(*side, reach, side))
-            return false;
-    }
-    return true;
-}
-
 /* Finds the first element; none of them may lie outside the address space. */
 static fer_status locate(const fer_dl_tensor *dl, fer_strided *view, fer_error *error)
 {
@@ -119,7 +95,7 @@ static fer_status locate(const fer_dl_tensor *dl, fer_strided *view, fer_error *
     uintptr_t first, end;
     int64_t below, above;
     if (__builtin_add_overflow((uintptr_t)dl->data, dl->byte_offset, &first) ||
-        !measure_reach(view, &below, &above) || first < 0 - (uint64_t)below ||
+        !fer_strided_reach(view, &below, &above) || first < 0 - (uint64_t)below ||
         __builtin_add_overflow(first, (uint64_t)above, &end))
         return fer_fail(error, FER_OVERFLOW_ERROR,
                         "the DLPack tensor's shape, strides and byte_offset lead outside the "
@@ -139,19 +115,19 @@ static fer_status read_view(const fer_dl_tensor *dl, fer_strided *view, fer_erro
     if (num_elements == 0)
         return FER_OK; /* whatever its data and strides are: nothing is behind them */
     for (size_t i = 0; i < view->rank && dl->strides != NULL; i++)
-        view->strides[i] = dl->strides[i];
+        if (view->shape[i] != 1) /* else whatever it is: nobody steps by it */
+            view->strides[i] = dl->strides[i];
     return locate(dl, view, error);
 }
 
 static fer_status import_copy(const source *from, const fer_strided *view, fer_dtype dtype,
-                              bool is_read_only, fer_tensor **out_tensor, fer_error *error)
+                              fer_tensor **out_tensor, fer_error *error)
 {
     fer_tensor *tensor;
     FER_TRY(fer_tensor_empty(dtype, view->rank, view->shape,
                              (fer_device){.id = from->dl->device.device_id}, &tensor, error));
     fer_strided_copy(tensor->dl.data, view);
     fer_tensor_normalise_bools(tensor);
-    tensor->is_read_only = is_read_only;
     from->give_back(from->managed);
     *out_tensor = tensor;
     return FER_OK;
@@ -167,16 +143,14 @@ static fer_status import(const source *from, fer_dl_copy copy, fer_tensor **out_
     FER_TRY(read_view(from->dl, &view, error));
 
     bool is_compact = fer_strided_is_compact(&view);
-    bool is_in_place = is_compact && (uintptr_t)view.data % view.element_bytes == 0;
+    bool is_as_kernels_need = is_compact && (uintptr_t)view.data % view.element_bytes == 0;
     switch (copy) {
     case FER_DL_COPY_ALWAYS:
-        return import_copy(from, &view, dtype, false, out_tensor, error);
+        return import_copy(from, &view, dtype, out_tensor, error);
     case FER_DL_COPY_IF_NEEDED:
-        if (!is_in_place)
-            return import_copy(from, &view, dtype, true, out_tensor, error);
         break;
     case FER_DL_COPY_NEVER:
-        if (!is_in_place)
+        if (!is_as_kernels_need)
             return fer_fail(error, FER_VALUE_ERROR,
                             "the DLPack tensor is not %s and cannot be used in place; allow a copy",
                             is_compact ? "aligned for its dtype" : "compact row-major");
@@ -185,9 +159,11 @@ static fer_status import(const source *from, fer_dl_copy copy, fer_tensor **out_
         return fer_fail(error, FER_VALUE_ERROR, "the number %d says nothing about copies",
                         (int)copy);
     }
-    return fer_tensor_borrow(dtype, view.rank, view.shape, (void *)(uintptr_t)view.data,
-                             from->is_read_only, (fer_device){.id = from->dl->device.device_id},
-                             from->give_back, from->managed, out_tensor, error);
+    return fer_tensor_borrow_strided(dtype, view.rank, view.shape,
+                                     is_as_kernels_need ? NULL : view.strides,
+                                     (void *)(uintptr_t)view.data, from->is_read_only,
+                                     (fer_device){.id = from->dl->device.device_id},
+                                     from->give_back, from->managed, out_tensor, error);
 }
 
 static void delete_managed(void *managed)
@@ -277,12 +253,9 @@ static fer_status make_offer(fer_tensor *tensor, bool as_copy, offer **out_offer
 static fer_dl_tensor describe(offer *made)
 {
     const fer_tensor *tensor = made->tensor;
-    fer_strided view = {.rank = tensor->rank};
-    for (size_t i = 0; i < view.rank; i++)
-        view.shape[i] = made->shape[i] = tensor->extents[i];
-    fer_strided_fill(&view);
-    for (size_t i = 0; i < view.rank; i++)
-        made->strides[i] = view.strides[i];
+    for (size_t i = 0; i < tensor->rank; i++)
+        made->shape[i] = tensor->extents[i];
+    fer_tensor_strides(tensor, made->strides);
     fer_dl_tensor dl = tensor->dl;
     dl.shape = made->shape;
     dl.strides = made->strides;

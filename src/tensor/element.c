@@ -1,4 +1,5 @@
 /* Elements as numbers. */
+#include "tensor/foreign.h"
 #include "tensor/smallfloat.h"
 #include "tensor/tensor.h"
 
@@ -33,11 +34,20 @@ static int64_t load_signed(const char *from, size_t size)
     return (int64_t)(load_unsigned(from, size) << shift) >> shift;
 }
 
+static const char *find_element(const fer_tensor *tensor, int64_t index, size_t size)
+{
+    const char *data = tensor->dl.data;
+    if (fer_tensor_is_compact(tensor))
+        return data + (size_t)index * size;
+    fer_strided view = fer_strided_of(tensor);
+    return data + fer_strided_distance(&view, index);
+}
+
 fer_number fer_tensor_element(const fer_tensor *tensor, int64_t index)
 {
     fer_dtype dtype = (fer_dtype)tensor->dtype;
     size_t size = fer_dtype_bytes(dtype);
-    const char *from = (const char *)tensor->dl.data + (size_t)index * size;
+    const char *from = find_element(tensor, index, size);
     if (dtype == FER_BOOL)
         return (fer_number){.kind = FER_NUMBER_BOOL, .value.as_bool = *from != 0};
     if (FER_DTYPE_BIT(dtype) & FER_ANY_SIGNED)

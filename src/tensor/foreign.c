@@ -143,6 +143,19 @@ static bool is_empty(const fer_strided *view)
     return false;
 }
 
+fer_strided fer_strided_of(const fer_tensor *tensor)
+{
+    fer_strided view = {.data = tensor->dl.data,
+                        .element_bytes = fer_dtype_bytes((fer_dtype)tensor->dtype),
+                        .rank = tensor->rank};
+    for (size_t i = 0; i < view.rank; i++)
+        view.shape[i] = tensor->extents[i];
+    fer_strided_fill(&view);
+    for (size_t i = 0; i < view.rank && tensor->dl.strides != NULL; i++)
+        view.strides[i] = tensor->dl.strides[i];
+    return view;
+}
+
 void fer_strided_fill(fer_strided *view)
 {
     int64_t stride = 1;
@@ -169,6 +182,35 @@ bool fer_strided_is_compact(const fer_strided *view)
     return true;
 }
 
+bool fer_strided_reach(const fer_strided *view, int64_t *out_below, int64_t *out_above)
+{
+    int64_t bytes = (int64_t)view->element_bytes;
+    *out_below = 0;
+    *out_above = bytes;
+    for (size_t i = 0; i < view->rank; i++) {
+        if (view->shape[i] == 1)
+            continue;
+        int64_t reach;
+        if (__builtin_mul_overflow(view->strides[i], view->shape[i] - 1, &reach) ||
+            __builtin_mul_overflow(reach, bytes, &reach))
+            return false;
+        int64_t *side = reach < 0 ? out_below : out_above;
+        if (__builtin_add_overflow(*side, reach, side))
+            return false;
+    }
+    return true;
+}
+
+int64_t fer_strided_distance(const fer_strided *view, int64_t index)
+{
+    int64_t place = 0;
+    for (size_t i = view->rank; i-- > 0;) {
+        place += index % view->shape[i] * view->strides[i];
+        index /= view->shape[i];
+    }
+    return place * (int64_t)view->element_bytes;
+}
+
 void fer_strided_copy(void *to, const fer_strided *from)
 {
     if (is_empty(from))
@@ -180,6 +222,27 @@ void fer_strided_copy(void *to, const fer_strided *from)
     do
         copy_plane(to_plane, from_plane, &plan);
     while (advance(&plan, index, &to_plane, &from_plane));
+}
+
+/* From the lowest byte to behind the highest one; nothing of an empty tensor. */
+static void find_ends(const fer_tensor *tensor, uintptr_t *out_begin, uintptr_t *out_end)
+{
+    fer_strided view = fer_strided_of(tensor);
+    int64_t below = 0, above = 0;
+    if (tensor->num_elements > 0)
+        (void)fer_strided_reach(&view, &below, &above); /* it was checked when it was made */
+    *out_begin = (uintptr_t)view.data + (uintptr_t)below;
+    *out_end = (uintptr_t)view.data + (uintptr_t)above;
+}
+
+bool fer_tensors_overlap(const fer_tensor *a, const fer_tensor *b)
+{
+    uintptr_t x, x_end, y, y_end;
+    if (a->dl.strides == NULL && b->dl.strides == NULL)
+        return fer_compact_tensors_overlap(a, b);
+    find_ends(a, &x, &x_end);
+    find_ends(b, &y, &y_end);
+    return x < y_end && y < x_end && x < x_end && y < y_end;
 }
 
 void fer_swap_bytes(void *data, size_t num_elements, size_t element_bytes)

@@ -257,8 +257,13 @@ fer_status fer_npy_write(const char *path, const fer_tensor *tensor, fer_error *
     fer_status status = fer_npy_format(tensor, &header, &header_bytes, error);
     if (status != FER_OK)
         return fer_error_prepend(error, status, "%s: ", path);
-    fer_bytes parts[] = {{header, header_bytes}, {tensor->dl.data, tensor->num_bytes}};
+    fer_tensor *compact = NULL;
+    FER_TRY_DONE(fer_tensor_compact(tensor, &compact, error));
+    fer_bytes parts[] = {{header, header_bytes}, {compact->dl.data, compact->num_bytes}};
     status = fer_file_write_parts(path, parts, 2, error);
+
+done:
+    fer_tensor_release(compact);
     free(header);
     return status;
 }

@@ -1,4 +1,5 @@
 /* The life of a tensor: one block for header and data, one count of references. */
+#include "tensor/foreign.h"
 #include "tensor/pool.h"
 #include "tensor/small.h"
 #include "tensor/tensor.h"
@@ -62,8 +63,8 @@ static void *data_behind(fer_tensor *tensor)
     return (char *)(tensor + 1) + (-end & (DATA_ALIGNMENT - 1));
 }
 
-/* Every member but the origin is written, extents only up to the rank: this is on the path of every
- * call. */
+/* Every member that is read is written, but the origin, and extents only up to the rank: this is on
+ * the path of every call. */
 static void start_header(fer_tensor *tensor, fer_dtype dtype, size_t rank, const int64_t *extents,
                          int32_t device, int64_t num_elements, size_t num_bytes)
 {
@@ -71,6 +72,7 @@ static void start_header(fer_tensor *tensor, fer_dtype dtype, size_t rank, const
     tensor->dtype = (uint8_t)dtype;
     tensor->rank = (uint8_t)rank;
     tensor->is_read_only = false;
+    tensor->call_dtype = (uint8_t)dtype;
     tensor->dl = (fer_dl_tensor){
         .data = data_behind(tensor),
         .device = {.device_type = 1, .device_id = device},
@@ -83,7 +85,6 @@ static void start_header(fer_tensor *tensor, fer_dtype dtype, size_t rank, const
     tensor->num_elements = num_elements;
     tensor->num_bytes = num_bytes;
     tensor->deleter = NULL;
-    tensor->context = NULL;
 }
 
 fer_tensor *fer_tensor_allocate(fer_dtype dtype, size_t rank, const int64_t *extents,
@@ -161,6 +162,18 @@ fer_device fer_tensor_device(const fer_tensor *tensor)
 bool fer_tensor_is_read_only(const fer_tensor *tensor)
 {
     return tensor->is_read_only;
+}
+
+bool fer_tensor_is_compact(const fer_tensor *tensor)
+{
+    return tensor->dl.strides == NULL;
+}
+
+void fer_tensor_strides(const fer_tensor *tensor, int64_t *out_strides)
+{
+    fer_strided view = fer_strided_of(tensor);
+    for (size_t i = 0; i < view.rank; i++)
+        out_strides[i] = view.strides[i];
 }
 
 void *fer_tensor_data(fer_tensor *tensor)

@@ -17,16 +17,17 @@ typedef enum fer_block_origin {
  * after the header. */
 struct fer_tensor {
     atomic_uint references;
-    uint8_t dtype; /* fer_dtype */
-    uint8_t rank;
+    uint8_t call_dtype; /* `dtype`, but FER_DTYPE_INVALID when not compact: no plan takes it */
+    uint8_t rank;       /* beside it: a call compares the two at once */
     bool is_read_only;
     uint8_t origin;   /* fer_block_origin */
-    fer_dl_tensor dl; /* shape points to `extents`; strides NULL, byte_offset 0 */
+    fer_dl_tensor dl; /* shape points to `extents`; byte_offset 0; strides NULL when compact */
     int64_t extents[FER_MAX_RANK];
     int64_t num_elements;
     size_t num_bytes;
     void (*deleter)(void *context); /* of borrowed data, or NULL */
-    void *context;
+    void *context;                  /* good when there is a deleter */
+    uint8_t dtype;                  /* fer_dtype */
 };
 
 /* The tensor whose DLPack part this is. */
@@ -44,8 +45,15 @@ fer_tensor *fer_tensor_allocate(fer_dtype dtype, size_t rank, const int64_t *ext
 fer_tensor *fer_tensor_allocate_zeroed(fer_dtype dtype, size_t rank, const int64_t *extents,
                                        int32_t device, int64_t num_elements, size_t num_bytes);
 
-/* Whether there is a byte of both. An empty tensor has none, wherever it lies. */
-static inline bool fer_tensors_overlap(const fer_tensor *a, const fer_tensor *b)
+/* fer_tensor_borrow of memory that lies in any way: `strides`, in elements, have been checked to
+ * stay in the address space; `data` is the element at index 0 of every axis, of any alignment. */
+fer_status fer_tensor_borrow_strided(fer_dtype dtype, size_t rank, const int64_t *shape,
+                                     const int64_t *strides, void *data, bool is_read_only,
+                                     fer_device device, void (*deleter)(void *context),
+                                     void *context, fer_tensor **out_tensor, fer_error *error);
+
+/* Whether there is a byte of both compact tensors. An empty tensor has none, wherever it lies. */
+static inline bool fer_compact_tensors_overlap(const fer_tensor *a, const fer_tensor *b)
 {
     uintptr_t x = (uintptr_t)a->dl.data;
     uintptr_t y = (uintptr_t)b->dl.data;
@@ -53,6 +61,10 @@ static inline bool fer_tensors_overlap(const fer_tensor *a, const fer_tensor *b)
     uintptr_t y_end = y + b->num_bytes;
     return x < y_end && y < x_end && x < x_end && y < y_end;
 }
+
+/* The same of any tensors; one that is not compact counts for everything from its lowest to its
+ * highest byte. */
+bool fer_tensors_overlap(const fer_tensor *a, const fer_tensor *b);
 
 /* DLPack's form of each dtype, as fer_dtype_dlpack_code and fer_dtype_dlpack_bits give it, without
  * their two calls. */

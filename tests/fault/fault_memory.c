@@ -344,12 +344,62 @@ done:
     return status;
 }
 
+/* One element as many: what a kernel can only be given a copy of. */
+typedef struct repeated {
+    fer_dl_managed_tensor managed;
+    float element;
+    int64_t extent;
+    int64_t stride;
+} repeated;
+
+static fer_status import_repeated(repeated *made, int64_t extent, fer_tensor **out_tensor,
+                                  fer_error *own)
+{
+    *made = (repeated){.element = 1, .extent = extent};
+    made->managed = (fer_dl_managed_tensor){
+        .dl_tensor = {.data = &made->element,
+                      .device = {.device_type = 1},
+                      .ndim = 1,
+                      .dtype = {fer_dtype_dlpack_code(FER_F32), 32, 1},
+                      .shape = &made->extent,
+                      .strides = &made->stride},
+        .deleter = delete_old,
+    };
+    num_deleted = 0;
+    return fer_tensor_from_dlpack(&made->managed, FER_DL_COPY_IF_NEEDED, out_tensor, own);
+}
+
+static fer_status use_strided(fer_error *own)
+{
+    repeated ones;
+    fer_tensor *tensors[3] = {NULL};
+    char *text = NULL;
+    fer_status status = import_repeated(&ones, 3, &tensors[0], own);
+    FER_TRY_DONE(status);
+    FER_TRY_DONE(fer_tensor_print(tensors[0], &text, own));
+    assert_string_equal(text, "f32[3]\n[1, 1, 1]");
+    FER_TRY_DONE(fer_tensor_compact(tensors[0], &tensors[1], own));
+    FER_TRY_DONE(fer_npy_write(at("x.npy"), tensors[0], own));
+    FER_TRY_DONE(fer_npy_read(at("x.npy"), &tensors[2], own));
+    for (size_t i = 1; i < 3; i++)
+        assert_memory_equal(fer_tensor_const_data(tensors[i]), ((float[]){1, 1, 1}), 12);
+
+done:
+    assert_int_equal(num_deleted, 0);
+    bool is_taken = tensors[0] != NULL;
+    release_tensors(3, tensors);
+    assert_int_equal(num_deleted, is_taken);
+    fer_string_free(text);
+    return status;
+}
+
 static void test_tensors(void **state)
 {
     (void)state;
     REFUSE_EACH(use_tensors);
     REFUSE_EACH(use_npy);
     REFUSE_EACH(use_dlpack);
+    REFUSE_EACH(use_strided);
 }
 
 /* --- Packages and ops ------------------------------------------------------------------------- */
@@ -462,7 +512,9 @@ static fer_status use_calls(fer_error *own)
     fer_op *ops[3] = {NULL};
     fer_tensor *x = NULL;
     fer_tensor *deep = NULL;
-    fer_tensor *results[3] = {NULL};
+    fer_tensor *strided = NULL;
+    repeated ones;
+    fer_tensor *results[4] = {NULL};
     fer_argument result = {.as.tensor = NULL};
     int64_t shape[1] = {LARGE / 4};
     is_paused = true; /* declaring is another scenario */
@@ -484,6 +536,11 @@ static fer_status use_calls(fer_error *own)
         status = FER_MEMORY_ERROR, fer_error_clear(own), fer_fail_memory(own);
     FER_TRY_DONE(status);
     FER_TRY_DONE(fer_call_into(ops[0], &x, 1, &results[0], 1, own));
+    FER_TRY_DONE(import_repeated(&ones, shape[0], &strided, own));
+    FER_TRY_DONE(fer_call(ops[0], &strided, 1, &results[3], 1, own));
+    FER_TRY_DONE(fer_call_into(ops[0], &strided, 1, &results[0], 1, own));
+    assert_memory_equal(fer_tensor_const_data(results[3]), fer_tensor_const_data(results[0]),
+                        LARGE);
     fer_argument argument = {.kind = FER_ARGUMENT_TENSOR, .keyword = "x", .as.tensor = x};
     FER_TRY_DONE(fer_apply(ops[0], &argument, 1, &result, 1, own));
     FER_TRY_DONE(fer_apply_into(ops[0], &argument, 1, &results[0], 1, own));
@@ -500,7 +557,9 @@ static fer_status use_calls(fer_error *own)
 done:
     for (size_t i = 0; i < 3; i++)
         fer_op_release(ops[i]);
-    RELEASE(x, deep, results[0], results[1], results[2], result.as.tensor);
+    bool is_taken = strided != NULL;
+    RELEASE(x, deep, strided, results[0], results[1], results[2], results[3], result.as.tensor);
+    assert_true(!is_taken || num_deleted == 1);
     return status;
 }
 
@@ -664,12 +723,12 @@ static fer_status use_program(fer_error *own)
     fer_model *model = NULL;
     fer_tensor *inputs[2] = {NULL};
     fer_tensor *outputs[2] = {NULL};
-    int64_t shape[1] = {8};
+    repeated ones;
     int64_t half[1] = {4};
     fer_status status = fer_module_parse(PROGRAM, "program", folder, &module, own);
     FER_TRY_DONE(status);
     FER_TRY_DONE(fer_model_create(fer_module_find(module, "g"), NULL, &model, own));
-    FER_TRY_DONE(fer_tensor_ones(FER_F32, 1, shape, host, &inputs[0], own));
+    FER_TRY_DONE(import_repeated(&ones, 8, &inputs[0], own));
     FER_TRY_DONE(fer_tensor_ones(FER_F32, 1, half, host, &inputs[1], own));
     for (int i = 0; i < 2; i++) {
         status = fer_model_run(model, inputs, 2, outputs, 2, own);

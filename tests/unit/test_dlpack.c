@@ -1,5 +1,5 @@
-/* DLPack tensors that come in: what is used in place, what is copied, what is refused, and that a
- * deleter is called exactly once on every way. */
+/* DLPack tensors that come in: how they lie, what is copied, what is refused, and that a deleter is
+ * called exactly once on every way. */
 #include "tensor/tensor.h"
 #include "testing_dlpack.h"
 
@@ -26,18 +26,30 @@ static void check_in_place(product *made, const void *data)
     assert_int_equal(atomic_load(&num_deleted), 1);
 }
 
-/* The import is a read-only copy with these elements, and the producer's is given back at once. */
-static void check_copied(product *made, const void *elements, size_t num_bytes)
+/* The import is the memory as it lies; a compact copy of it has these elements. */
+static void check_strided(product *made, const void *elements, size_t num_bytes)
 {
     fer_error error = FER_ERROR_INIT;
     fer_tensor *tensor = NULL;
+    fer_tensor *compact = NULL;
     ASSERT_OK(&error, take(made, FER_DL_COPY_IF_NEEDED, &tensor, &error));
-    assert_int_equal(atomic_load(&num_deleted), 1);
+    assert_int_equal(atomic_load(&num_deleted), 0);
+    assert_ptr_equal(fer_tensor_data(tensor), (char *)dl_of(made)->data + dl_of(made)->byte_offset);
     assert_int_equal(fer_tensor_num_bytes(tensor), num_bytes);
-    assert_memory_equal(fer_tensor_data(tensor), elements, num_bytes);
-    assert_true(fer_tensor_is_read_only(tensor));
-    assert_int_equal((uintptr_t)fer_tensor_data(tensor) % 64, 0);
+    assert_false(fer_tensor_is_compact(tensor));
+    assert_false(fer_tensor_is_read_only(tensor));
+    int64_t strides[8];
+    fer_tensor_strides(tensor, strides);
+    for (size_t i = 0; i < fer_tensor_rank(tensor) && dl_of(made)->strides != NULL; i++)
+        assert_int_equal(strides[i], made->strides[i]);
+    ASSERT_OK(&error, fer_tensor_compact(tensor, &compact, &error));
     fer_tensor_release(tensor);
+    assert_int_equal(atomic_load(&num_deleted), 1);
+    assert_true(fer_tensor_is_compact(compact));
+    assert_int_equal(fer_tensor_num_bytes(compact), num_bytes);
+    assert_memory_equal(fer_tensor_data(compact), elements, num_bytes);
+    assert_int_equal((uintptr_t)fer_tensor_data(compact) % 64, 0);
+    fer_tensor_release(compact);
     assert_int_equal(atomic_load(&num_deleted), 1);
 }
 
@@ -85,7 +97,7 @@ static void test_byte_offset(void **state)
 
         made = produce(of, FER_I32, 2, SHAPE, TURNED, data);
         dl_of(made)->byte_offset = 16;
-        check_copied(made, ((int32_t[]){4, 6, 8, 5, 7, 9}), 24);
+        check_strided(made, ((int32_t[]){4, 6, 8, 5, 7, 9}), 24);
     }
 }
 
@@ -105,12 +117,12 @@ static void test_negative_strides(void **state)
     (void)state;
     int16_t data[6] = {0, 1, 2, 3, 4, 5};
     for (generation of = OLD; of < NUM_GENERATIONS; of++) {
-        check_copied(produce(of, FER_I16, 2, SHAPE, (int64_t[]){-3, -1}, data + 5),
-                     ((int16_t[]){5, 4, 3, 2, 1, 0}), 12);
-        check_copied(produce(of, FER_I16, 2, SHAPE, (int64_t[]){-3, 1}, data + 3),
-                     ((int16_t[]){3, 4, 5, 0, 1, 2}), 12);
-        check_copied(produce(of, FER_I16, 2, SHAPE, (int64_t[]){3, -1}, data + 2),
-                     ((int16_t[]){2, 1, 0, 5, 4, 3}), 12);
+        check_strided(produce(of, FER_I16, 2, SHAPE, (int64_t[]){-3, -1}, data + 5),
+                      ((int16_t[]){5, 4, 3, 2, 1, 0}), 12);
+        check_strided(produce(of, FER_I16, 2, SHAPE, (int64_t[]){-3, 1}, data + 3),
+                      ((int16_t[]){3, 4, 5, 0, 1, 2}), 12);
+        check_strided(produce(of, FER_I16, 2, SHAPE, (int64_t[]){3, -1}, data + 2),
+                      ((int16_t[]){2, 1, 0, 5, 4, 3}), 12);
     }
 }
 
@@ -119,14 +131,14 @@ static void test_turned_and_spread_and_repeated(void **state)
     (void)state;
     uint8_t data[6] = {0, 1, 2, 3, 4, 5};
     for (generation of = OLD; of < NUM_GENERATIONS; of++) {
-        check_copied(produce(of, FER_U8, 2, SHAPE, TURNED, data), ((uint8_t[]){0, 2, 4, 1, 3, 5}),
-                     6);
-        check_copied(produce(of, FER_U8, 1, (int64_t[]){3}, (int64_t[]){2}, data),
-                     ((uint8_t[]){0, 2, 4}), 3);
-        check_copied(produce(of, FER_U8, 2, SHAPE, (int64_t[]){0, 1}, data + 1),
-                     ((uint8_t[]){1, 2, 3, 1, 2, 3}), 6);
-        check_copied(produce(of, FER_U8, 2, SHAPE, (int64_t[]){0, 0}, data + 4),
-                     ((uint8_t[]){4, 4, 4, 4, 4, 4}), 6);
+        check_strided(produce(of, FER_U8, 2, SHAPE, TURNED, data), ((uint8_t[]){0, 2, 4, 1, 3, 5}),
+                      6);
+        check_strided(produce(of, FER_U8, 1, (int64_t[]){3}, (int64_t[]){2}, data),
+                      ((uint8_t[]){0, 2, 4}), 3);
+        check_strided(produce(of, FER_U8, 2, SHAPE, (int64_t[]){0, 1}, data + 1),
+                      ((uint8_t[]){1, 2, 3, 1, 2, 3}), 6);
+        check_strided(produce(of, FER_U8, 2, SHAPE, (int64_t[]){0, 0}, data + 4),
+                      ((uint8_t[]){4, 4, 4, 4, 4, 4}), 6);
     }
 }
 
@@ -144,7 +156,7 @@ static void test_misaligned_data(void **state)
                 check_in_place(made, data + 1);
                 continue;
             }
-            check_copied(made, data + 1, 3 * element_bytes);
+            check_strided(made, data + 1, 3 * element_bytes);
             ASSERT_REFUSED(produce(of, dtype, 1, (int64_t[]){3}, NULL, data + 1), FER_DL_COPY_NEVER,
                            FER_VALUE_ERROR, "aligned", "allow a copy");
             /* The offset counts: both together are a boundary again. */
@@ -212,8 +224,8 @@ static void test_bools_have_a_code_of_their_own(void **state)
         fer_tensor_release(tensor);
 
         /* A copy holds what C's bool may hold. */
-        check_copied(produce(of, FER_BOOL, 1, (int64_t[]){4}, (int64_t[]){-1}, data + 3),
-                     ((unsigned char[]){1, 1, 1, 0}), 4);
+        check_strided(produce(of, FER_BOOL, 1, (int64_t[]){4}, (int64_t[]){-1}, data + 3),
+                      ((unsigned char[]){1, 1, 1, 0}), 4);
 
         /* Of one byte: eight in a byte, or more than one, is no bool of C. */
         made = produce(of, FER_BOOL, 1, (int64_t[]){2}, NULL, data);
@@ -483,9 +495,20 @@ static void test_a_copy_that_does_not_fit(void **state)
     (void)state;
     static double data[1];
     int64_t shape[] = {INT64_C(1) << 29, INT64_C(1) << 28};
-    for (generation of = OLD; of < NUM_GENERATIONS; of++)
-        ASSERT_REFUSED(produce(of, FER_F64, 2, shape, (int64_t[]){0, 0}, data),
-                       FER_DL_COPY_IF_NEEDED, FER_MEMORY_ERROR, "memory");
+    fer_error error = FER_ERROR_INIT;
+    for (generation of = OLD; of < NUM_GENERATIONS; of++) {
+        ASSERT_REFUSED(produce(of, FER_F64, 2, shape, (int64_t[]){0, 0}, data), FER_DL_COPY_ALWAYS,
+                       FER_MEMORY_ERROR, "memory");
+        fer_tensor *tensor = NULL;
+        fer_tensor *compact = (fer_tensor *)&error;
+        product *made = produce(of, FER_F64, 2, shape, (int64_t[]){0, 0}, data);
+        ASSERT_OK(&error, take(made, FER_DL_COPY_IF_NEEDED, &tensor, &error));
+        ASSERT_FAILS(&error, FER_MEMORY_ERROR, fer_tensor_compact(tensor, &compact, &error),
+                     "memory");
+        assert_null(compact);
+        fer_tensor_release(tensor);
+        assert_int_equal(atomic_load(&num_deleted), 1);
+    }
 }
 
 static void *release_tensor(void *tensor)

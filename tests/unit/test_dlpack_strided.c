@@ -1,4 +1,5 @@
-/* Strided imports against a slow reference that computes each element's place by its index. */
+/* Strided imports, copied and where they lie, against a slow reference that computes each element's
+ * place by its index. */
 #include "testing_dlpack.h"
 
 static uint64_t seed = 0x9e3779b97f4a7c15u;
@@ -57,21 +58,49 @@ static int64_t place_of(const view *made, int64_t number)
     return place;
 }
 
-static void check_view(const view *made, const unsigned char *memory)
+static fer_tensor *import_view(const view *made, const unsigned char *memory, fer_dl_copy copy)
 {
     fer_error error = FER_ERROR_INIT;
     fer_tensor *tensor = NULL;
-    size_t element_bytes = fer_dtype_bytes(made->dtype);
     product *given =
         produce(VERSIONED, made->dtype, made->rank, made->shape, made->strides, memory);
-    dl_of(given)->byte_offset = (uint64_t)made->first * element_bytes;
-    ASSERT_OK(&error, take(given, FER_DL_COPY_ALWAYS, &tensor, &error));
+    dl_of(given)->byte_offset = (uint64_t)made->first * fer_dtype_bytes(made->dtype);
+    ASSERT_OK(&error, take(given, copy, &tensor, &error));
+    return tensor;
+}
+
+/* Where it lies, it reads as the copy does, and its copy is that one. */
+static void check_in_place(const view *made, const unsigned char *memory, const fer_tensor *copy)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_tensor *compact = NULL;
+    fer_tensor *tensor = import_view(made, memory, FER_DL_COPY_IF_NEEDED);
+    assert_ptr_equal(fer_tensor_const_data(tensor),
+                     memory + (size_t)made->first * fer_dtype_bytes(made->dtype));
+    for (int64_t i = 0; i < made->num_elements; i++) {
+        fer_number a = fer_tensor_element(tensor, i);
+        fer_number b = fer_tensor_element(copy, i);
+        if (memcmp(&a.value, &b.value, fer_dtype_bytes(made->dtype)) != 0)
+            fail_msg("element %lld differs", (long long)i);
+    }
+    ASSERT_OK(&error, fer_tensor_compact(tensor, &compact, &error));
+    assert_memory_equal(fer_tensor_const_data(compact), fer_tensor_const_data(copy),
+                        fer_tensor_num_bytes(copy));
+    fer_tensor_release(tensor);
+    fer_tensor_release(compact);
+}
+
+static void check_view(const view *made, const unsigned char *memory)
+{
+    size_t element_bytes = fer_dtype_bytes(made->dtype);
+    fer_tensor *tensor = import_view(made, memory, FER_DL_COPY_ALWAYS);
     assert_int_equal(fer_tensor_num_elements(tensor), made->num_elements);
     const unsigned char *data = fer_tensor_const_data(tensor);
     for (int64_t i = 0; i < made->num_elements; i++)
         if (memcmp(data + (size_t)i * element_bytes,
                    memory + (size_t)place_of(made, i) * element_bytes, element_bytes) != 0)
             fail_msg("element %lld differs", (long long)i);
+    check_in_place(made, memory, tensor);
     fer_tensor_release(tensor);
 }
 

@@ -1,5 +1,6 @@
 """What concerns the process: memory, references, threads, signals, forks, its end."""
 
+import contextlib
 import ctypes
 import gc
 import os
@@ -221,41 +222,101 @@ def test_a_compiler_lets_others_run():
     assert runs_meanwhile(lambda: custom.declare("f(x: f32[]) -> f32[]", source=source % seed)) >= 3
 
 
-@pytest.mark.parametrize("send", [os.killpg, os.kill], ids=["group", "process"])
-def test_ctrl_c_stops_a_compile(tmp_path, send):
-    """The signal goes to the whole group, as a terminal does it, or to the process alone, as Jupyter
-    does. The cache is whole afterwards."""
+SOURCE = """#include <ferrule/kernel.h>
+KERNEL(f, OUT(f32, 0, y), IN(f32, 0, x)) { AT(y) = AT(x); return OK; }
+"""
+DECLARE = "custom.declare('f(x: f32[]) -> f32[]', source=sys.argv[1])\n"
+# Who runs in the background ignores SIGINT.
+INTERRUPTED = (
+    "import pathlib, signal, sys, threading, time\nfrom ferrule import custom\n"
+    "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "try:\n    %sexcept KeyboardInterrupt:\n    print('interrupted')\n"
+)
+
+
+@pytest.fixture
+def slow(tmp_path):
+    """The environment of a process whose compiler starts another program, as a driver does, and waits for
+    it; its number is in the file FERRULE_CC.runs."""
     compiler = tmp_path / "cc"
     compiler.write_text(
-        '#!/bin/sh\ncase "$*" in *-shared*) touch "$0.runs"; exec sleep 60;; esac\nexec cc "$@"\n'
+        '#!/bin/sh\ncase "$*" in *-shared*) sleep 60 & echo $! >"$0.new"; mv "$0.new" "$0.runs"; wait;; esac\n'
+        'exec cc "$@"\n'
     )
     compiler.chmod(0o755)
-    code = (
-        "import signal, sys\nfrom ferrule import custom\n"
-        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"  # who runs in the background ignores it
-        "try:\n"
-        "    custom.declare('f(x: f32[]) -> f32[]', source=sys.argv[1])\n"
-        "except KeyboardInterrupt:\n"
-        "    print('interrupted')\n"
-    )
-    source = "#include <ferrule/kernel.h>\nKERNEL(f, OUT(f32, 0, y), IN(f32, 0, x))\n{\n    AT(y) = AT(x);\n    return OK;\n}\n"
-    environment = {**os.environ, "FERRULE_CACHE_DIR": str(tmp_path / "cache")}
-    process = subprocess.Popen(
-        [sys.executable, "-c", code, source],
-        env={**environment, "FERRULE_CC": str(compiler)},
+    yield {**os.environ, "FERRULE_CACHE_DIR": str(tmp_path / "cache"), "FERRULE_CC": str(compiler)}
+    with contextlib.suppress(OSError):
+        os.kill(compiled_by(compiler), signal.SIGKILL)
+
+
+def compiled_by(compiler):
+    """The number of the program that the compiler runs, once it does."""
+    running = pathlib.Path(f"{compiler}.runs")
+    deadline = time.monotonic() + 60
+    while not running.exists() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return int(running.read_text())
+
+
+def lives(process):
+    try:
+        return pathlib.Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except FileNotFoundError:
+        return False
+
+
+def started(code, environment, *arguments):
+    return subprocess.Popen(
+        [sys.executable, "-c", code, SOURCE, *arguments],
+        env=environment,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     )
-    deadline = time.monotonic() + 60
-    while not pathlib.Path(f"{compiler}.runs").exists() and time.monotonic() < deadline:
-        time.sleep(0.02)
+
+
+@pytest.mark.parametrize("send", [os.killpg, os.kill], ids=["group", "process"])
+def test_ctrl_c_stops_a_compile(slow, send):
+    """The signal goes to the whole group, as a terminal does it, or to the process alone, as Jupyter
+    does. All that compiles ends, and the cache is whole afterwards."""
+    process = started(INTERRUPTED % DECLARE, slow)
+    program = compiled_by(slow["FERRULE_CC"])
+    assert lives(program)
     send(process.pid, signal.SIGINT)
     out, err = process.communicate(timeout=20)
     assert (out, err, process.returncode) == ("interrupted\n", "", 0)
-    again = python(code, source, env=environment)
+    assert not lives(program)
+    again = python("import sys\nfrom ferrule import custom\n" + DECLARE, SOURCE, env={**slow, "FERRULE_CC": "cc"})
     assert (again.returncode, again.stdout, again.stderr) == (0, "", "")
+
+
+def test_ctrl_c_stops_a_wait_for_another_process(slow):
+    first = started(INTERRUPTED % DECLARE, slow)
+    program = compiled_by(slow["FERRULE_CC"])
+    second = started(INTERRUPTED % DECLARE, {**slow, "FERRULE_LOG": "compile"})
+    while "waits for another process" not in (line := second.stderr.readline()):
+        assert line
+    second.send_signal(signal.SIGINT)
+    assert (second.communicate(timeout=20)[0], second.returncode) == ("interrupted\n", 0)
+    assert lives(program)
+    first.send_signal(signal.SIGINT)
+    assert (first.communicate(timeout=20)[0], first.returncode) == ("interrupted\n", 0)
+
+
+def test_ctrl_c_stops_a_wait_for_another_thread(slow):
+    code = (
+        "threading.Thread(target=lambda: %s, daemon=True).start()\n"
+        "    while not pathlib.Path(sys.argv[2]).exists(): time.sleep(0.01)\n"
+        "    print('runs', flush=True)\n"
+        "    %s"
+    )
+    code = INTERRUPTED % (code % (DECLARE.strip(), DECLARE))
+    process = started(code, slow, slow["FERRULE_CC"] + ".runs")
+    assert process.stdout.readline() == "runs\n"
+    time.sleep(0.3)  # it begins to wait; a signal that comes before is no different
+    process.send_signal(signal.SIGINT)
+    assert (process.communicate(timeout=20)[0], process.returncode) == ("interrupted\n", 0)
 
 
 def test_other_signals_are_handled_during_a_compile(tmp_path):
@@ -275,10 +336,9 @@ def test_other_signals_are_handled_during_a_compile(tmp_path):
         "signal.signal(signal.SIGUSR1, handle)\n"
         "print(custom.declare('f(x: f32[]) -> f32[]', source=sys.argv[1])(Tensor(2.0)).item())\n"
     )
-    source = "#include <ferrule/kernel.h>\nKERNEL(f, OUT(f32, 0, y), IN(f32, 0, x))\n{\n    AT(y) = AT(x);\n    return OK;\n}\n"
     run = python(
         code,
-        source,
+        SOURCE,
         f"{compiler}.on",
         env={**os.environ, "FERRULE_CACHE_DIR": str(tmp_path / "cache"), "FERRULE_CC": str(compiler)},
     )

@@ -26,6 +26,11 @@ void fer_process_set_interrupt(bool (*is_interrupted)(void *context), void *cont
     interrupt.context = context;
 }
 
+bool fer_process_is_interrupted(void)
+{
+    return interrupt.ask != NULL && interrupt.ask(interrupt.context);
+}
+
 /* Reads until the other end closes. False: interrupted before. */
 static bool collect(int file, fer_text *output)
 {
@@ -33,7 +38,7 @@ static bool collect(int file, fer_text *output)
     for (;;) {
         struct pollfd reading = {.fd = file, .events = POLLIN};
         int num_ready = poll(&reading, 1, interrupt.ask == NULL ? -1 : ASK_EVERY_MS);
-        if (num_ready <= 0 && interrupt.ask != NULL && interrupt.ask(interrupt.context))
+        if (num_ready <= 0 && fer_process_is_interrupted())
             return false;
         if (num_ready == 0 || (num_ready < 0 && errno == EINTR))
             continue;
@@ -65,30 +70,41 @@ static char **make_environment(void)
     return made;
 }
 
+static int add_actions(posix_spawn_file_actions_t *actions, const char *folder, int output)
+{
+    int cause = folder == NULL ? 0 : posix_spawn_file_actions_addchdir_np(actions, folder);
+    if (cause == 0)
+        cause = posix_spawn_file_actions_addopen(actions, 0, "/dev/null", O_RDONLY, 0);
+    if (cause == 0)
+        cause = posix_spawn_file_actions_adddup2(actions, output, 1);
+    return cause == 0 ? posix_spawn_file_actions_adddup2(actions, output, 2) : cause;
+}
+
+/* What may be interrupted is a process group, so that it is ended with all that it starts. Anything
+ * else stays in the group that a terminal's Ctrl-C ends. */
+static int add_attributes(posix_spawnattr_t *attributes)
+{
+    return interrupt.ask == NULL ? 0 : posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETPGROUP);
+}
+
 /* posix_spawn, not fork: it does not copy the page tables of a large process, and no code of ours
  * runs between the two. */
 static int spawn(const char *const *argv, const char *folder, int output, pid_t *out_process)
 {
     posix_spawn_file_actions_t actions;
+    posix_spawnattr_t attributes;
     char **environment = make_environment();
     if (environment == NULL)
         return ENOMEM;
-    int cause = posix_spawn_file_actions_init(&actions);
-    if (cause != 0) {
-        free(environment);
-        return cause;
-    }
-    if (folder != NULL)
-        cause = posix_spawn_file_actions_addchdir_np(&actions, folder);
+    (void)posix_spawn_file_actions_init(&actions); /* neither fails in the C libraries of Linux */
+    (void)posix_spawnattr_init(&attributes);
+    int cause = add_actions(&actions, folder, output);
     if (cause == 0)
-        cause = posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+        cause = add_attributes(&attributes);
     if (cause == 0)
-        cause = posix_spawn_file_actions_adddup2(&actions, output, 1);
-    if (cause == 0)
-        cause = posix_spawn_file_actions_adddup2(&actions, output, 2);
-    if (cause == 0)
-        cause =
-            posix_spawnp(out_process, argv[0], &actions, NULL, (char *const *)argv, environment);
+        cause = posix_spawnp(out_process, argv[0], &actions, &attributes, (char *const *)argv,
+                             environment);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     free(environment);
     return cause;
@@ -147,6 +163,19 @@ static int start(const char *const *argv, const char *folder, int *out_output, p
 
 /* --- Running ---------------------------------------------------------------------------------- */
 
+/* SIGTERM, at which a compiler removes its temporary files; whoever is left when it has gone is
+ * killed. Until it is collected nobody else gets the group's number. */
+static void end_group(pid_t group)
+{
+    siginfo_t about;
+    kill(-group, SIGTERM);
+    int result;
+    while ((result = waitid(P_PID, (id_t)group, &about, WEXITED | WNOWAIT)) < 0 && errno == EINTR)
+        continue;
+    if (result == 0)
+        kill(-group, SIGKILL);
+}
+
 fer_status fer_process_run(const char *const *argv, const char *folder,
                            fer_process_result *out_result, int *out_errno, fer_error *error)
 {
@@ -165,7 +194,7 @@ fer_status fer_process_run(const char *const *argv, const char *folder,
     bool is_whole = collect(file, &output);
     close(file);
     if (!is_whole)
-        kill(process, SIGTERM);
+        end_group(process);
     int state = 0;
     while (waitpid(process, &state, 0) < 0 && errno == EINTR)
         continue;

@@ -14,12 +14,13 @@ typedef struct fer_process_result {
 
 /* Runs argv (found on PATH when it has no slash) in `folder` (NULL: the working directory) with no
  * input and in the C locale, and waits. IO: it cannot be started, with the system's reason; errno
- * is kept in `out_errno`, which may be NULL. COMPILE: interrupted. A program that ran and failed is
- * FER_OK here. */
+ * is kept in `out_errno`, which may be NULL. COMPILE: interrupted, and ended with all that it
+ * started. A program that ran and failed is FER_OK here. */
 fer_status fer_process_run(const char *const *argv, const char *folder,
                            fer_process_result *out_result, int *out_errno, fer_error *error);
 
-/* What fer_set_interrupt sets. */
+/* What fer_set_interrupt sets, and whether it ends a wait now. */
 void fer_process_set_interrupt(bool (*is_interrupted)(void *context), void *context);
+bool fer_process_is_interrupted(void);
 
 #endif

@@ -116,7 +116,8 @@ static fer_status preprocess_in_turn(const fer_store *store, const fer_compiler 
 {
     size_t size;
     fer_turn turn;
-    bool has_turn = fer_turn_wait(store, key, FER_TURN_SECONDS, &turn);
+    bool has_turn;
+    FER_TRY(fer_turn_wait(store, key, FER_TURN_SECONDS, &turn, &has_turn, error));
     fer_status status = fer_store_read(store, KIND, key, out_marks, &size, error);
     if (status == FER_OK && *out_marks == NULL)
         status = preprocess(store, compiler, package, file, key, out_marks, error);

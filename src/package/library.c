@@ -14,12 +14,15 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* uthash aborts where memory ends unless it is told to go on. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 
 #define MAX_IDLE 128
+
+enum { SECOND_NS = 1000000000, ASK_EVERY_NS = SECOND_NS / 10 };
 
 struct fer_library {
     char digest[FER_DIGEST_HEX]; /* key: of the binary's content */
@@ -559,18 +562,19 @@ static void log_wait(const fer_request *request, double start, const char *for_w
 }
 
 /* Waits while another process builds this, and says so. */
-static bool take_turn(const fer_store *store, const char *key, const fer_request *request,
-                      fer_turn *out_turn)
+static fer_status take_turn(const fer_store *store, const char *key, const fer_request *request,
+                            fer_turn *out_turn, bool *out_has_turn, fer_error *error)
 {
     double start = fer_log_clock();
-    if (fer_turn_wait(store, key, QUIET_SECONDS, out_turn))
-        return true;
+    FER_TRY(fer_turn_wait(store, key, QUIET_SECONDS, out_turn, out_has_turn, error));
+    if (*out_has_turn)
+        return FER_OK;
     log_of(FER_LOG_COMPILE, request, ": waits for another process that compiles it");
     tell_observer(request, " (by another process)", false);
-    bool has_turn = fer_turn_wait(store, key, FER_TURN_SECONDS, out_turn);
+    fer_status status = fer_turn_wait(store, key, FER_TURN_SECONDS, out_turn, out_has_turn, error);
     tell_observer(request, " (by another process)", true);
-    log_wait(request, start, has_turn ? "process" : "process, and no longer");
-    return has_turn;
+    log_wait(request, start, *out_has_turn ? "process" : "process, and no longer");
+    return status;
 }
 
 /* One process at a time; the others then find what it built. */
@@ -579,7 +583,8 @@ static fer_status build_in_turn(const fer_store *store, const char *key,
                                 fer_package *package, fer_library **out_library, fer_error *error)
 {
     fer_turn turn;
-    bool has_turn = take_turn(store, key, request, &turn);
+    bool has_turn;
+    FER_TRY(take_turn(store, key, request, &turn, &has_turn, error));
     fer_status status = find(store, key, compiler, request, package, out_library, error);
     if (status == FER_OK && *out_library == NULL)
         status = build(store, compiler, key, request, package, out_library, error);
@@ -613,23 +618,46 @@ done:
     return status;
 }
 
+static bool is_being_built(const char *key)
+{
+    const pending *other = state.builds;
+    while (other != NULL && strcmp(other->key, key) != 0)
+        other = other->next;
+    return other != NULL;
+}
+
+/* The lock is held, but not while it is asked: the answer may call back. False: interrupted. */
+static bool wait_for_a_build(void)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_nsec += ASK_EVERY_NS;
+    end.tv_sec += end.tv_nsec / SECOND_NS;
+    end.tv_nsec %= SECOND_NS;
+    pthread_cond_timedwait(&state.build_ended, &state.lock, &end);
+    pthread_mutex_unlock(&state.lock);
+    bool is_interrupted = fer_process_is_interrupted();
+    pthread_mutex_lock(&state.lock);
+    return !is_interrupted;
+}
+
 /* One thread at a time for one key; the others wait, and then find what it built. */
-static void begin_build(pending *self, const fer_request *request)
+static fer_status begin_build(pending *self, const fer_request *request, fer_error *error)
 {
     double start = fer_log_clock();
+    fer_status status = FER_OK;
     pthread_mutex_lock(&state.lock);
-    for (pending *other = state.builds; other != NULL;) {
-        if (strcmp(other->key, self->key) != 0) {
-            other = other->next;
-            continue;
-        }
-        pthread_cond_wait(&state.build_ended, &state.lock);
-        other = state.builds;
+    while (status == FER_OK && is_being_built(self->key))
+        if (!wait_for_a_build())
+            status = fer_fail(error, FER_COMPILE_ERROR,
+                              "interrupted while another thread compiles the same");
+    if (status == FER_OK) {
+        self->next = state.builds;
+        state.builds = self;
     }
-    self->next = state.builds;
-    state.builds = self;
     pthread_mutex_unlock(&state.lock);
     log_wait(request, start, "thread");
+    return status;
 }
 
 static void end_build(pending *self)
@@ -652,11 +680,13 @@ static fer_status open_in_store(const fer_request *request, fer_library **out_li
     pending self;
     FER_TRY(fer_store_open(&store, error));
     fer_manifest_key(request, self.key);
-    begin_build(&self, request);
-    /* What a package learns of files outside it is a cache to everyone else. */
-    fer_status status = find_or_build(&store, self.key, request, (fer_package *)request->package,
-                                      out_library, error);
-    end_build(&self);
+    fer_status status = begin_build(&self, request, error);
+    if (status == FER_OK) {
+        /* What a package learns of files outside it is a cache to everyone else. */
+        status = find_or_build(&store, self.key, request, (fer_package *)request->package,
+                               out_library, error);
+        end_build(&self);
+    }
     fer_store_close(&store);
     return status;
 }

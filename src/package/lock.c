@@ -2,6 +2,7 @@
 
 #include "base/log.h"
 #include "base/path.h"
+#include "base/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -169,15 +170,18 @@ bool fer_turn_take(const fer_store *store, const char *key, fer_turn *out_turn)
 }
 
 /* Asks again and again, since a wait for a lock has no end. */
-bool fer_turn_wait(const fer_store *store, const char *key, double seconds, fer_turn *out_turn)
+fer_status fer_turn_wait(const fer_store *store, const char *key, double seconds,
+                         fer_turn *out_turn, bool *out_has_turn, fer_error *error)
 {
     enum { FIRST = 1000000, LONGEST = 20000000 }; /* nanoseconds */
     double end = fer_log_clock() + 1e3 * seconds;
     struct timespec pause = {.tv_nsec = FIRST};
-    bool has_turn;
-    while (!(has_turn = fer_turn_take(store, key, out_turn)) && fer_log_clock() < end) {
+    while (!(*out_has_turn = fer_turn_take(store, key, out_turn)) && fer_log_clock() < end) {
+        if (fer_process_is_interrupted())
+            return fer_fail(error, FER_COMPILE_ERROR,
+                            "interrupted while another process compiles the same");
         nanosleep(&pause, NULL);
         pause.tv_nsec = 2 * pause.tv_nsec < LONGEST ? 2 * pause.tv_nsec : LONGEST;
     }
-    return has_turn;
+    return FER_OK;
 }

@@ -32,8 +32,9 @@ typedef struct fer_turn {
 /* Takes the turn, or says that another process or thread has it. True where nothing can be locked.
  * The turn lies where it is until it ends, and not in a forked child. */
 bool fer_turn_take(const fer_store *store, const char *key, fer_turn *out_turn);
-/* The same, waiting that many seconds. */
-bool fer_turn_wait(const fer_store *store, const char *key, double seconds, fer_turn *out_turn);
+/* The same, waiting that many seconds. COMPILE: interrupted. */
+fer_status fer_turn_wait(const fer_store *store, const char *key, double seconds,
+                         fer_turn *out_turn, bool *out_has_turn, fer_error *error);
 void fer_turn_end(fer_turn *turn);
 
 #endif

@@ -7,6 +7,7 @@
  * behind is collected. As root, half of the kills and all the rest happen as an ordinary user. */
 #include "testing_package.h"
 
+#include "base/process.h"
 #include "package/lock.h"
 #include "package/prune.h"
 #include <dirent.h>
@@ -309,6 +310,12 @@ static pid_t start_owner(const fer_store *store)
     return owner;
 }
 
+static bool says_yes(void *context)
+{
+    (void)context;
+    return true;
+}
+
 static void test_turns_end_with_their_process(void **state)
 {
     (void)state;
@@ -321,7 +328,14 @@ static void test_turns_end_with_their_process(void **state)
     assert_true(fer_turn_take(&store, OTHER_KEY, &other));
     fer_turn_end(&other);
     assert_int_equal(kill(owner, SIGSTOP), 0);
-    assert_false(fer_turn_wait(&store, KEY, 0.03, &turn)); /* and no longer */
+    bool has_turn;
+    ASSERT_OK(&error, fer_turn_wait(&store, KEY, 0.03, &turn, &has_turn, &error));
+    assert_false(has_turn); /* and no longer */
+    fer_process_set_interrupt(says_yes, NULL);
+    ASSERT_FAILS(&error, FER_COMPILE_ERROR,
+                 fer_turn_wait(&store, KEY, 600, &turn, &has_turn, &error),
+                 "interrupted while another process compiles the same");
+    fer_process_set_interrupt(NULL, NULL);
     assert_int_equal(kill(owner, SIGKILL), 0);
     assert_false(has_ended(owner));
     assert_true(fer_turn_take(&store, KEY, &turn)); /* its child lives */

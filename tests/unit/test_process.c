@@ -3,6 +3,7 @@
 
 #include "base/process.h"
 #include <fcntl.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -88,11 +89,46 @@ static void test_a_child_runs_programs(void **state)
     assert_true(is_right);
 }
 
+/* --- Interrupting ----------------------------------------------------------------------------- */
+
+static bool can_be_read(void *context)
+{
+    struct pollfd reading = {.fd = *(int *)context, .events = POLLIN};
+    return poll(&reading, 1, 0) == 1;
+}
+
+/* What it started as well, and what does not heed SIGTERM. */
+static void test_an_interrupted_program_ends_whole(void **state)
+{
+    (void)state;
+    int ends[2]; /* every process of the program has them, and one writes when it is ready */
+    char script[128];
+    char byte;
+    fer_process_result result;
+    fer_error error = FER_ERROR_INIT;
+    assert_int_equal(pipe(ends), 0);
+    snprintf(script, sizeof script,
+             "sleep 600 & (trap '' TERM; echo >&%d; sleep 600; sleep 600) & wait", ends[1]);
+    fer_process_set_interrupt(can_be_read, &ends[0]);
+    ASSERT_FAILS(&error, FER_COMPILE_ERROR,
+                 fer_process_run((const char *const[]){"sh", "-c", script, NULL}, NULL, &result,
+                                 NULL, &error),
+                 "sh: interrupted");
+    fer_process_set_interrupt(NULL, NULL);
+    close(ends[1]);
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    struct pollfd reading = {.fd = ends[0], .events = POLLIN};
+    assert_int_equal(poll(&reading, 1, 60000), 1);
+    assert_int_equal(read(ends[0], &byte, 1), 0); /* nobody has the other end any more */
+    close(ends[0]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_a_child_keeps_no_output_open),
         cmocka_unit_test(test_a_child_runs_programs),
+        cmocka_unit_test(test_an_interrupted_program_ends_whole),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -238,8 +238,10 @@ static int read_keywords(arguments *a, const named_arguments *named)
 {
     Py_ssize_t count = named->keywords == NULL ? 0 : PyTuple_GET_SIZE(named->keywords);
     for (Py_ssize_t i = 0; i < count; i++) {
+        if (i == named->out)
+            continue;
         const char *keyword = fpy_c_text(PyTuple_GET_ITEM(named->keywords, i), "an operand's name");
-        if (keyword == NULL || (i != named->out && add_argument(a, named->values[i], keyword) < 0))
+        if (keyword == NULL || add_argument(a, named->values[i], keyword) < 0)
             return -1;
     }
     return 0;

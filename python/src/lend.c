@@ -47,11 +47,11 @@ static fer_dtype of_code(char code, Py_ssize_t size)
     case 'N':
         return of_kind(FER_U8, size);
     case 'e':
-        return FER_F16;
+        return size == 2 ? FER_F16 : FER_DTYPE_INVALID;
     case 'f':
-        return FER_F32;
+        return size == 4 ? FER_F32 : FER_DTYPE_INVALID;
     case 'd':
-        return FER_F64;
+        return size == 8 ? FER_F64 : FER_DTYPE_INVALID;
     default:
         return FER_DTYPE_INVALID;
     }
@@ -61,8 +61,8 @@ static int read_format(const Py_buffer *view, fer_dtype *out_dtype)
 {
     const char *format = view->format == NULL ? "B" : view->format;
     bool is_foreign = (*format == '>' || *format == '!') && view->itemsize > 1;
-    if (strchr("@=<>!", *format) != NULL)
-        format += *format != '\0';
+    if (*format == '@' || *format == '=' || *format == '<' || *format == '>' || *format == '!')
+        format++;
     *out_dtype = FER_DTYPE_INVALID;
     if (format[0] != '\0' && format[1] == '\0' && !is_foreign)
         *out_dtype = of_code(*format, view->itemsize);
@@ -136,6 +136,21 @@ static bool describe(fpy_buffer *buffer, fer_dtype dtype)
 
 _Static_assert(sizeof(Py_ssize_t) == sizeof(int64_t), "a buffer's shape is used where it lies");
 
+/* Elements that can be used as they lie, so that the library has no layout to judge. A buffer
+ * without elements may be judged like one that is not. */
+static bool is_compact(const Py_buffer *view)
+{
+    size_t stride = (size_t)view->itemsize; /* of an exporter's figures, which may overflow */
+    if ((uintptr_t)view->buf % stride != 0 || view->ndim > FER_MAX_RANK)
+        return false;
+    for (int i = view->ndim; i-- > 0;) {
+        if ((size_t)view->strides[i] != stride && view->shape[i] != 1)
+            return false;
+        stride *= (size_t)view->shape[i];
+    }
+    return true;
+}
+
 static int fail_sharing(void)
 {
     PyErr_SetString(PyExc_ValueError,
@@ -195,17 +210,34 @@ static int get_view(PyObject *object, Py_buffer *view, fer_dtype *out_dtype)
     return get_bits(object, out_dtype, view);
 }
 
+/* Most calls of arrays come here, with compact elements. */
+static int lend_view(fpy_loan *loan, fer_dtype dtype, fpy_sharing sharing)
+{
+    const Py_buffer *view = &loan->buffer.view;
+    fer_error error = FER_ERROR_INIT;
+    if (dtype == FER_DTYPE_INVALID && read_format(view, &dtype) < 0)
+        return -1;
+    if (!is_compact(view))
+        return use_buffer(&loan->buffer, dtype, sharing, NULL, &loan->tensor);
+    if (fer_tensor_borrow(dtype, (size_t)view->ndim, (const int64_t *)view->shape, view->buf,
+                          view->readonly != 0, (fer_device){0}, NULL, NULL, &loan->tensor,
+                          &error) == FER_OK)
+        return 1;
+    fpy_raise(&error);
+    return -1;
+}
+
 static int lend_buffer(PyObject *object, fpy_sharing sharing, fpy_loan *loan)
 {
     fer_dtype dtype;
     if (get_view(object, &loan->buffer.view, &dtype) < 0)
         return -1;
-    int used = use_buffer(&loan->buffer, dtype, sharing, NULL, &loan->tensor);
     loan->is_ours = true;
     loan->has_buffer = true;
-    if (used < 0)
-        PyBuffer_Release(&loan->buffer.view);
-    return used < 0 ? -1 : 1;
+    if (lend_view(loan, dtype, sharing) >= 0)
+        return 1;
+    PyBuffer_Release(&loan->buffer.view);
+    return -1;
 }
 
 static void give_buffer_back(fer_dl_managed_tensor_versioned *managed)

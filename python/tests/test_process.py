@@ -1,5 +1,6 @@
 """What concerns the process: memory, references, threads, signals, forks, its end."""
 
+import concurrent.futures
 import contextlib
 import ctypes
 import gc
@@ -133,29 +134,6 @@ def test_declarations_leak_nothing(ops, kernels):
             graph.compile()(Tensor.ones(2))
 
     flat(work, COUNT // 8)
-
-
-def test_references_balance(ops):
-    x, y = Tensor.ones(3), Tensor.ones(3)
-    objects = [x, y, ops.same, DType.float32, ferrule.Dim("n"), Tensor, custom.CustomOp, None]
-
-    def work():
-        ops.same(x), ops.same(x, out=y), ops.same(x=x), ops.halves(x), x.dtype, x.to(None)
-        ops.same.inputs["x"].shape, ops.same.outputs, hash(ops.same), ops.same == ops.dot
-        for call in (lambda: ops.same(), lambda: ops.same(x, y), lambda: ops.same(x, out=x)):
-            try:
-                call()
-            except (TypeError, ValueError):
-                pass
-        objects[4] + 1, objects[4].substitute({"n": 2}), objects[4] == "n"
-
-    for _ in range(50):
-        work()
-    before = [sys.getrefcount(thing) for thing in objects]
-    for _ in range(100):
-        work()
-    after = [sys.getrefcount(thing) for thing in objects]
-    assert all(abs(b - a) < 20 for a, b in zip(before, after)), (before, after)
 
 
 def test_threads(ops, kernels):
@@ -361,18 +339,85 @@ def test_fork(ops):
     succeeds(code, pathlib.Path(__file__).parent / "kernels")
 
 
-def test_the_end_with_tensors_and_running_kernels(kernels):
+def test_fork_while_threads_work(kernels):
+    """Whatever the threads are at: a child has none of them, and waits for none of them."""
     code = (
-        "import sys, threading, time\nimport ferrule\nfrom ferrule import Tensor, custom\n"
-        "busy = custom.declare('busy', custom_extensions=sys.argv[1])\n"
-        "import builtins, array\n"
-        "builtins.kept = [Tensor([1]), busy, Tensor.from_dlpack(array.array('f', [1.0]))]\n"
-        "work = Tensor(2000)\n"
-        "threading.Thread(target=lambda: busy(work), daemon=True).start()\n"
-        "time.sleep(0.05)\n"
+        "import itertools, os, sys, threading\nfrom ferrule import Tensor, custom\n"
+        "same = custom.declare('same', custom_extensions=sys.argv[1])\n"
+        "scale = custom.declare('scale', custom_extensions=sys.argv[1])\n"
+        "x, end = Tensor.ones(100000), threading.Event()\n"
+        "def call():\n"
+        "    while not end.is_set(): same(x)\n"
+        "def declare():\n"
+        "    for i in itertools.count():\n"
+        "        if end.is_set(): return\n"
+        "        scale[{'by': float(i)}]\n"
+        "threads = [threading.Thread(target=work) for work in (call, call, declare)]\n"
+        "for thread in threads: thread.start()\n"
+        "states = []\n"
+        "for i in range(10):\n"
+        "    child = os.fork()\n"
+        "    if child == 0:\n"
+        "        good = same(x).tolist() == x.tolist() and scale[{'by': -1.0}](Tensor([1.0])).tolist() == [-1]\n"
+        "        os._exit(0 if good else 1)\n"
+        "    states.append(os.waitpid(child, 0)[1])\n"
+        "end.set()\n"
+        "for thread in threads: thread.join()\n"
+        "assert states == [0] * 10, states\n"
+    )
+    succeeds(code, kernels)
+
+
+def test_threads_that_declare_the_same():
+    """One of them compiles it, and all have it."""
+    source = f"{SOURCE}/* {os.urandom(8).hex()} */"
+    start = threading.Barrier(6)
+    before = ferrule.counters()["compiles"]
+
+    def declare(_):
+        start.wait()
+        return custom.declare("f(x: f32[]) -> f32[]", source=source)
+
+    with concurrent.futures.ThreadPoolExecutor(6) as pool:
+        ops = list(pool.map(declare, range(6)))
+    assert ferrule.counters()["compiles"] == before + 1
+    assert len(set(ops)) == 1 and [op(Tensor(2.0)).item() for op in ops] == [2.0] * 6
+
+
+END = (
+    "import sys, threading, time\nimport ferrule\n"
+    "from ferrule import Graph, Tensor, TensorType, custom\n"
+    "busy = custom.declare('busy', custom_extensions=sys.argv[1])\n"
+    "import builtins, array\n"
+    "def later(work): threading.Thread(target=work, daemon=True).start(); time.sleep(0.05)\n"
+)
+ENDS = {
+    "tensors": "builtins.kept = [Tensor([1]), busy, Tensor.from_dlpack(array.array('f', [1.0]))]\n",
+    "a kernel": "later(lambda: busy(Tensor(2000)))\n",
+    "a result": "later(lambda: setattr(builtins, 'kept', [busy(Tensor(20)) for _ in range(100)]))\n",
+    "a model": (
+        "with Graph('g', [TensorType('i64', [])]) as graph: graph.output(busy(graph.inputs[0]))\n"
+        "builtins.kept = graph.compile()\n"
+        "later(lambda: [kept(Tensor(20)) for _ in range(100)])\n"
+    ),
+}
+
+
+@pytest.mark.parametrize("end", ENDS)
+def test_the_end_with(end, kernels):
+    """Also while a thread that nobody waits for runs a kernel."""
+    assert succeeds(END + ENDS[end] + "print('end')\n", kernels) == "end\n"
+
+
+def test_the_end_while_a_thread_compiles(slow):
+    code = (
+        "import pathlib, sys, threading, time\nfrom ferrule import custom\n"
+        f"threading.Thread(target=lambda: {DECLARE.strip()}, daemon=True).start()\n"
+        "while not pathlib.Path(sys.argv[2]).exists(): time.sleep(0.01)\n"
         "print('end')\n"
     )
-    assert succeeds(code, kernels) == "end\n"
+    run = python(code, SOURCE, f"{slow['FERRULE_CC']}.runs", env=slow)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "end\n", "")
 
 
 def test_importing_is_light():
@@ -380,7 +425,8 @@ def test_importing_is_light():
         "import sys\nbefore = set(sys.modules)\nimport ferrule\n"
         "print(*sorted({m.split('.')[0] for m in set(sys.modules) - before}))\n"
     )
-    assert set(succeeds(code).split()) <= {"ferrule", "__future__"}
+    codecs = {"encodings"}  # a debug build looks up those that are named
+    assert set(succeeds(code).split()) - codecs == {"ferrule", "__future__"}
 
 
 def test_the_command():

@@ -71,6 +71,12 @@ def test_a_repeated_symbol_names_both_places(ops):
     assert caught.value.axis == 0
 
 
+def test_a_computed_negative_dim(kernels):
+    op = custom.declare("same<T>(x: T[n]) -> T[n - 4]", custom_extensions=kernels)
+    with pytest.raises(ValueError, match=r"same: .*n - 4.*-1.*n = 3"):
+        op(ones(3))
+
+
 def test_conditions(ops):
     with pytest.raises(ValueError, match="condition 'n > 0' is false with n = 0"):
         ops.dot(ones(0), ones(0))
@@ -118,6 +124,11 @@ def test_numbers_as_rank_0_operands(ops):
         with pytest.raises(OverflowError, match="add_scalar: operand 'by'"):
             ops.add_scalar(Tensor([1]), number)
     assert ops.add_scalar(Tensor([True]), False).tolist() == [True]
+    third = ops.add_scalar(Tensor([0.0]), 1 / 3).item()  # rounded to f32
+    assert third != 1 / 3 and abs(third - 1 / 3) < 1e-7
+    assert ops.add_scalar(Tensor([0.0]), float("inf")).item() == float("inf")
+    with pytest.raises(ValueError, match="add_scalar: operand 'by'"):
+        ops.add_scalar(Tensor([0.0]), 1e300)
 
 
 def test_a_number_beside_a_value_is_a_constant(ops):
@@ -130,6 +141,12 @@ def test_empty_and_rank_0(ops):
     assert ops.same(ones(0, 3)).shape == (0, 3)
     assert ops.same(ones()).shape == ()
     assert ops.downsample(ones(2, 1, 3)).shape == (2, 0, 3)
+
+
+def test_a_kernel_runs_without_elements_too():
+    source = '#include <ferrule/kernel.h>\nKERNEL(f, OUT(f32, 1, y), IN(f32, 1, x)) { FAIL("it ran"); }\n'
+    with pytest.raises(KernelError, match="f: it ran"):
+        custom.declare("f(x: f32[n]) -> f32[n]", source=source)(ones(0))
 
 
 def test_dtypes_come_of_the_operand(ops):
@@ -148,6 +165,17 @@ def test_inout(ops):
     assert x.tolist() == [2.0, 4.0]
     with pytest.raises(ValueError, match="double_up: operand 'x' is inout.*read-only"):
         ops.double_up(Tensor.from_dlpack(memoryview(bytes(8)).cast("f")))
+
+
+def test_inout_overlaps_nothing():
+    source = """#include <ferrule/kernel.h>
+KERNEL(f, INOUT(f32, 1, x), IN(f32, 1, y)) { AT(x, 0) += AT(y, 0); return OK; }
+"""
+    op = custom.declare("f(inout x: f32[n], y: f32[n]) -> ()", source=source)
+    memory = memoryview(bytearray(12)).cast("f")
+    with pytest.raises(ValueError, match="f: operand 'x' is inout.*overlaps operand 'y'"):
+        op(memory[:2], memory[1:])
+    op(memory[:1], memory[1:2])
 
 
 def test_out(ops):
@@ -191,6 +219,31 @@ def test_a_kernels_failure(ops):
     y = Tensor.zeros(1)
     with pytest.raises(KernelError):
         ops.checked(Tensor([-1.0]), out=y)
+
+
+def test_after_an_error_every_tensor_holds_what_it_held(ops):
+    x, y = Tensor([1.0, 2.0]), Tensor([5.0, 6.0])
+    for refused in (
+        lambda: ops.same(x, out=ones(3)),
+        lambda: ops.dot(x, ones(3)),
+        lambda: ops.same(x, ones(3), out=y),
+        lambda: ops.double_up(x, x),
+        lambda: ops.checked(Tensor([-1.0, 1.0]), out=ones(3)),
+    ):
+        with pytest.raises((TypeError, ValueError)):
+            refused()
+    assert (x.tolist(), y.tolist()) == ([1.0, 2.0], [5.0, 6.0])
+
+
+def test_the_same_bits_everywhere():
+    np = pytest.importorskip("numpy")
+    x = np.random.default_rng(1).normal(size=(7, 1001)).astype("f4")
+    for name in ("exp", "tanh", "gelu", "softmax"):
+        op = custom.declare(name, custom_extensions="std")
+        with Graph("g", [TensorType("f32", ["n", "m"])]) as graph:
+            graph.output(op(op(graph.inputs[0])))
+        expected = bytes(memoryview(op(op(x))))
+        assert bytes(memoryview(graph.compile()(x))) == expected == bytes(memoryview(op(op(x))))
 
 
 def test_overflow_of_a_result(kernels):

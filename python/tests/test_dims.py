@@ -17,6 +17,7 @@ from ferrule import (
 )
 
 small = strategies.integers(-9, 9)
+ends = strategies.sampled_from([-(2**63), -(2**62), -(2**32), 2**31, 2**62, 2**63 - 1])
 
 
 @strategies.composite
@@ -47,6 +48,19 @@ def test_arithmetic_is_pythons(text, n, m):
     assert Dim(str(dim)) == dim
     assert hash(Dim(str(dim))) == hash(dim)
     assert pickle.loads(pickle.dumps(dim)) == dim
+
+
+@settings(max_examples=200, deadline=None)
+@given(expressions(), small | ends, small | ends)
+def test_large_dims_are_exact_or_refused(text, n, m):
+    """Never a wrap: the integer that Python has, or OverflowError where 64 bits do not hold it, or a
+    step to it."""
+    try:
+        expected = eval(text, {"n": n, "m": m})
+        value = int(Dim(eval(text, {"n": Dim("n"), "m": Dim("m")})).substitute({"n": n, "m": m}))
+    except (ZeroDivisionError, OverflowError):
+        return
+    assert value == expected and -(2**63) <= value < 2**63
 
 
 def test_classes():

@@ -1,7 +1,10 @@
 """Random declarations never crash the interpreter, and random calls do as NumPy does."""
 
+import functools
+
 import pytest
 from hypothesis import given, settings, strategies
+from test_dims import expressions
 
 from ferrule import CompileError, DType, Tensor, custom
 
@@ -87,6 +90,34 @@ def test_objects(name, inputs, outputs, parameters, where, inout):
         pass
 
 
+SOURCE = "#include <ferrule/kernel.h>\nKERNEL(f, OUT(f32, 1, y), IN(f32, 2, x)) { return OK; }\n"
+
+
+@settings(max_examples=100, deadline=None)
+@given(expressions(depth=2), strategies.integers(0, 9), strategies.integers(0, 9))
+def test_result_dims_are_pythons(text, n, m):
+    """Of any expression over the operand's dims, by either form of the declaration."""
+    try:
+        expected = eval(text, {"n": n, "m": m})
+    except ZeroDivisionError:
+        return
+    x = Tensor.zeros((n, m))
+    if expected < 0:
+        with pytest.raises(ValueError, match="f: result 0 axis 0|f: .* is negative"):
+            custom.declare(f"f(x: f32[n, m]) -> f32[{text}]", source=SOURCE)(x)
+        return
+    names = {"n": custom.Symbol("n"), "m": custom.Symbol("m")}
+    try:
+        dim = eval(text, dict(names))
+    except ZeroDivisionError:
+        return  # a divisor that is 0 for every n and m
+    matrix, row = custom.TemplateType("f32", [*names.values()]), custom.TemplateType("f32", [dim])
+    objects = custom.declare("f", {"x": matrix}, [row], source=SOURCE)
+    op = custom.declare(f"f(x: f32[n, m]) -> f32[{text}]", source=SOURCE)
+    assert op == objects == custom.declare(repr(op), source=SOURCE)
+    assert op(x).shape == (expected,)
+
+
 shapes = strategies.lists(strategies.integers(0, 4), max_size=5)
 codes = strategies.sampled_from(["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"])
 
@@ -110,6 +141,29 @@ def same():
     from conftest import kernel
 
     return kernel("same")
+
+
+RESULTS = {"sub": np.subtract, "mul": np.multiply, "lt": np.less}
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    strategies.sampled_from(sorted(RESULTS)),
+    shapes,
+    strategies.sampled_from(["u1", "i8", "f4"]),  # each is a compile for each op
+    strategies.integers(0, 2**32 - 1),
+)
+def test_results_are_numpys(name, shape, code, seed):
+    """Of elements that every dtype holds; integers wrap in both."""
+    x, y = np.random.default_rng(seed).integers(0, 100, (2, *shape)).astype(code)
+    expected = RESULTS[name](x, y)
+    result = std(name)(x, y).numpy()
+    assert result.dtype == expected.dtype and np.array_equal(result, expected)
+
+
+@functools.cache
+def std(name):
+    return custom.declare(name, custom_extensions="std")
 
 
 @settings(max_examples=100, deadline=None)

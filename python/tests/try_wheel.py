@@ -11,6 +11,19 @@ import tempfile
 import zipfile
 
 source, wheel = (pathlib.Path(path).resolve() for path in sys.argv[1:])
+# The examples of docs/python.md.
+PAGE = """
+import doctest, pathlib, sys, ferrule
+assert pathlib.Path(ferrule.__file__).parent == pathlib.Path(sys.argv[1]) / "ferrule", ferrule.__file__
+print(doctest.testfile(sys.argv[2], module_relative=False, optionflags=doctest.ELLIPSIS).failed)
+"""
+# The OpenMP runtimes that are loaded: beside NumPy, and when a kernel has run on several threads.
+RUNTIMES = """
+import re, numpy, ferrule
+def runtimes():
+    return len(set(re.findall(r"/\\S*lib(?:g|i)?omp\\S*", open("/proc/self/maps").read())))
+print(runtimes(), (ferrule.Tensor.ones(1 << 20) + 1)[0].item(), runtimes())
+"""
 EVERYWHERE = {"linux-vdso.so.1", "libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}
 
 
@@ -46,18 +59,23 @@ with tempfile.TemporaryDirectory(prefix="ferrule wheel ") as folder:
 
     run(sys.executable, "-m", "venv", folder / "venv")
     python = folder / "venv/bin/python"
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", wheel)
+    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", f"{wheel}[small-floats]")
+    (installed,) = (folder / "venv").glob("lib/*/site-packages")
     shutil.copytree(source / "examples/kernels", folder / "examples/kernels")
     shutil.copy(source / "examples/quickstart.py", folder / "examples")
     clean = environment(FERRULE_CACHE_DIR=str(folder / "cache"))
     expected = "(2, 4, 3)\n(SymbolicDim('h'), AlgebraicDim('w // 4'), StaticDim(3))\n(4, 2, 3)\n"
-    for options in (clean, {**clean, "PYTHONPATH": str(unpacked)}):
+    for place, options in (installed, clean), (unpacked, {**clean, "PYTHONPATH": str(unpacked)}):
         out = run(python, folder / "examples/quickstart.py", cwd=folder, env=options)
         check(out == expected, f"the quick start printed {out!r}")
         out = run(python, "-c", "from ferrule import *; print((Tensor([1]) + 1).tolist())", cwd=folder, env=options)
         check(out == "[2]\n", f"the standard package: {out!r}")
         out = run(python, "-m", "ferrule", "--version", cwd=folder, env=options)
         check(out.startswith("ferrule "), f"the command: {out!r}")
+        out = run(python, "-c", PAGE, place, source / "docs/python.md", cwd=folder, env=options)
+        check(out == "0\n", f"the examples of docs/python.md: {out}")
+        out = run(python, "-c", RUNTIMES, cwd=folder, env=options)
+        check(out == "0 2.0 1\n", f"the OpenMP runtimes: {out!r}")
     out = run(folder / "venv/bin/ferrule", "list", "std", env=clean)
     check("softmax" in out, "the script `ferrule` does not find std")
 print(f"{wheel.name}: works, and needs only what every machine has")

@@ -1,33 +1,27 @@
-#include "std.h"
+#include "strided.h"
 
 SIGNATURE(broadcast, "<T>(x: T[*r], like: T[*s]) -> T[*s]");
 DTYPE_VAR(T, f32);
 
-/* How far x moves along each axis of y: not at all where it has no such axis, or one of 1. */
+DEFINE_COPY_STRIDED(copy_strided, T)
+
+/* The result's shape is what x is repeated to, not that of `like`: a declaration may make it of
+ * both. x moves not at all along an axis that it lacks or has of length 1. */
 KERNEL(broadcast, OUT(T, ANY, y), IN(T, ANY, x), IN(T, ANY, like))
 {
-    const int num_new = RANK(like) - RANK(x);
-    CHECK(num_new >= 0, "x has rank %d, more than the rank %d of like", RANK(x), RANK(like));
-    index_t steps[FER_ABI_MAX_RANK], at[FER_ABI_MAX_RANK] = {0};
+    const int num_new = RANK(y) - RANK(x);
+    CHECK(num_new >= 0, "x has rank %d, more than the rank %d of the result", RANK(x), RANK(y));
+    index_t shape[FER_ABI_MAX_RANK], steps[FER_ABI_MAX_RANK];
     index_t step = 1;
     for (int axis = RANK(y) - 1; axis >= 0; axis--) {
         const index_t length = axis < num_new ? 1 : DIM(x, axis - num_new);
-        CHECK(length == 1 || length == DIM(y, axis),
-              "axis %d of x is %lld, but that of like is %lld", axis - num_new, (long long)length,
-              (long long)DIM(y, axis));
+        shape[axis] = DIM(y, axis);
+        CHECK(length == 1 || length == shape[axis],
+              "axis %d of x is %lld, but that of the result is %lld", axis - num_new,
+              (long long)length, (long long)shape[axis]);
         steps[axis] = length == 1 ? 0 : step;
-        step *= length;
+        step = OUTER_STEP(x, step, length);
     }
-    index_t from = 0;
-    for (index_t i = 0; i < SIZE(y); i++) {
-        DATA(y)[i] = DATA(x)[from];
-        for (int axis = RANK(y) - 1; axis >= 0; axis--) {
-            from += steps[axis];
-            if (++at[axis] < DIM(y, axis))
-                break;
-            from -= at[axis] * steps[axis];
-            at[axis] = 0;
-        }
-    }
+    copy_strided(DATA(y), SIZE(y), RANK(y), shape, DATA(x), steps);
     return OK;
 }

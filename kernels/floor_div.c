@@ -1,23 +1,17 @@
-#include "std.h"
+#include "floor.h"
 
-SIGNATURE(floor_div, "<T: any_int>(a: T[*s], b: T[*s]) -> T[*s]");
+SIGNATURE(floor_div, "<T: i8|i16|i32|i64|u8|u16|u32|u64|f16|bf16|f32|f64>"
+                     "(a: T[*s], b: T[*s]) -> T[*s]");
 DTYPE_VAR(T, i32);
 
-/* The quotient rounded down. The smallest integer by -1 wraps to itself, as negation does; the
- * processor would trap. */
-static T divide(T a, T b)
-{
-    if (IS_SIGNED(T) && b == (T)-1)
-        return (T)(0 - (uint64_t)a);
-    const T quotient = a / b;
-    return quotient - (a % b != 0 && (a < 0) != (b < 0));
-}
+DEFINE_FLOOR(floor_quotient, floor_rest, T)
 
 KERNEL(floor_div, OUT(T, ANY, y), IN(T, ANY, a), IN(T, ANY, b))
 {
     for (index_t i = 0; i < SIZE(y); i++) {
-        CHECK(DATA(b)[i] != 0, "division by zero: element %lld of b is 0", (long long)i);
-        DATA(y)[i] = divide(DATA(a)[i], DATA(b)[i]);
+        const COMPUTE(T) divisor = WIDEN(DATA(b)[i]);
+        CHECK_DIVISOR(T, i, divisor);
+        DATA(y)[i] = NARROW(T, floor_quotient(WIDEN(DATA(a)[i]), divisor));
     }
     return OK;
 }

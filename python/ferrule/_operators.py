@@ -1,15 +1,85 @@
 """Operators of tensors and graph values, as ops of the standard package."""
 
 import functools
+import numbers
 from typing import Any
 
 from ferrule import _core
-from ferrule._core import CustomOp, StaticDim, Tensor, TensorValue
+from ferrule._core import CustomOp, DType, Tensor, TensorValue
+
+Operand = Tensor | TensorValue
+
+# What is no MAP, and so takes no scalar for all elements.
+KERNELS = {"floor_div", "floor_mod", "int_pow"}
 
 
 @functools.cache
 def standard(name: str) -> CustomOp:
     return _core.declare(name, custom_extensions="std")
+
+
+@functools.cache
+def with_scalar(name: str, operand: str) -> CustomOp:
+    """The op whose operand `a` or `b` is one number for all elements of the other."""
+    declaration = str(standard(name)).replace(f"{operand}: T[*s]", f"{operand}: T[]")
+    return _core.declare(declaration, custom_extensions="std")
+
+
+@functools.cache
+def to_float64() -> CustomOp:
+    return standard("cast")[{"to": DType.float64}]
+
+
+@functools.lru_cache(128)
+def declared(signature: str) -> CustomOp:
+    """An op of the standard package with other dims than its own, for which nothing is compiled."""
+    return _core.declare(signature, custom_extensions="std")
+
+
+# --- Operands -------------------------------------------------------------------------------------
+
+
+def is_ours(x: Any) -> bool:
+    return isinstance(x, (Tensor, TensorValue))
+
+
+def is_float(x: Any) -> bool:
+    return is_ours(x) and x.dtype.is_float()
+
+
+def take(x: Any) -> Any:
+    """A number, tensor or value as it is; what has elements as a tensor. None: anything else."""
+    if is_ours(x) or isinstance(x, (bool, int, float, numbers.Real)):
+        return x
+    if hasattr(x, "__dlpack__") or isinstance(x, (list, tuple)):
+        return Tensor(x)
+    return None
+
+
+def widen(x: Any) -> Any:
+    return to_float64()(x) if is_ours(x) and not is_float(x) else x
+
+
+def pair(a: Any, b: Any, divide: bool = False) -> tuple[Any, Any] | None:
+    """The operands as tensors, or as values of one graph; a number takes the other one's dtype.
+    Integers that are to be divided become float64. None: not ours."""
+    x, y = take(a), take(b)
+    if x is None or y is None:
+        return None
+    if divide and not is_float(x) and not is_float(y):
+        x, y = widen(x), widen(y)
+    if not is_ours(x):
+        x = Tensor.full((), x, y.dtype, y.device)
+    if not is_ours(y):
+        y = Tensor.full((), y, x.dtype, x.device)
+    if isinstance(x, TensorValue) and isinstance(y, Tensor):
+        y = x.graph.constant(y)
+    elif isinstance(y, TensorValue) and isinstance(x, Tensor):
+        x = y.graph.constant(x)
+    return x, y
+
+
+# --- Broadcasting ---------------------------------------------------------------------------------
 
 
 def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
@@ -24,75 +94,104 @@ def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     return tuple(reversed(shape))
 
 
-def take(other: Any, like: Tensor | TensorValue) -> Tensor | TensorValue | None:
-    """What stands beside an operand; a number takes its dtype. None: nothing that has elements."""
-    if isinstance(other, (bool, int, float)):
-        return Tensor.full((), other, like.dtype, like.device)
-    if isinstance(other, (Tensor, TensorValue)):
-        return other
-    if hasattr(other, "__dlpack__") or isinstance(other, (list, tuple)):
-        return Tensor(other)
-    return None
+def axes(names: list[str]) -> str:
+    return "T[" + ", ".join(names) + "]"
 
 
-def fits(small: tuple[Any, ...], large: tuple[Any, ...]) -> bool:
-    """Whether `small` is broadcast to `large`, as far as is known; None is a size that is not."""
-    return len(small) <= len(large) and all(
-        d == 1 or (d is not None and d == e) for d, e in zip(reversed(small), reversed(large))
-    )
+def spread(x: TensorValue, like: TensorValue, kept: int) -> TensorValue:
+    """x in the shape that the two broadcast to, but for its last axes, of which `kept` stay."""
+    own, other = x.shape[: x.rank - kept], like.shape[: like.rank - kept]
+    names = [f"d{i}" for i in range(max(len(own), len(other)))]
+    from_own, from_other = names[len(names) - len(own) :], names[len(names) - len(other) :]
+    for i in range(1, min(len(own), len(other)) + 1):
+        if own[-i] != other[-i]:
+            (from_own if own[-i] == 1 else from_other)[-i] = "1"
+    if from_own == names:
+        return x
+    last, last_of_other = ([f"{name}{i}" for i in range(kept)] for name in "xy")
+    given = f"x: {axes(from_own + last)}, like: {axes(from_other + last_of_other)}"
+    return declared(f"broadcast<T>({given}) -> {axes(names + last)}")(x, like)
 
 
-def stage(operand: Tensor, value: TensorValue) -> TensorValue:
-    """A tensor beside a graph's value is a constant of the graph."""
-    shape = tuple(int(dim) for dim in value.shape if isinstance(dim, StaticDim))
-    if len(shape) == value.rank and fits(operand.shape, shape):
-        operand = operand.broadcast_to(shape)
-    return value.graph.constant(operand)
-
-
-def align(x: TensorValue, y: TensorValue) -> tuple[TensorValue, TensorValue]:
-    """Values of one shape, where it is known that one is broadcast to the other. Else the op itself
-    says what is wrong."""
-    if x.dtype == y.dtype and x.shape != y.shape:
-        if fits(x.shape, y.shape):
-            return standard("broadcast")(x, y), y
-        if fits(y.shape, x.shape):
-            return x, standard("broadcast")(y, x)
+def align(x: Any, y: Any, kept: int = 0) -> tuple[Any, Any]:
+    """Operands of one shape, but for their last axes, of which `kept` stay. Sizes that are not known
+    to fit stay too: the op itself says what is wrong."""
+    own, other = x.shape[: x.rank - kept], y.shape[: y.rank - kept]
+    if own == other or x.dtype != y.dtype:
+        return x, y
+    if isinstance(x, Tensor):
+        shape = broadcast(own, other)
+        return (
+            x.broadcast_to(shape + x.shape[len(own) :]),
+            y.broadcast_to(shape + y.shape[len(other) :]),
+        )
+    if all(d == e or d == 1 or e == 1 for d, e in zip(reversed(own), reversed(other))):
+        return spread(x, y, kept), spread(y, x, kept)
     return x, y
 
 
-def both(a: Any, b: Any) -> tuple[Any, Any] | None:
-    """The operands as tensors of one shape, or as values of one graph; None: not ours."""
-    given = a if isinstance(a, (Tensor, TensorValue)) else b
-    other = take(b if given is a else a, given)
-    if other is None:
-        return None
-    x, y = (given, other) if given is a else (other, given)
-    if isinstance(x, TensorValue):
-        return align(x, stage(y, x) if isinstance(y, Tensor) else y)
-    if isinstance(y, TensorValue):
-        return align(stage(x, y), y)
-    if x.shape == y.shape:
-        return x, y
-    shape = broadcast(x.shape, y.shape)
-    return x.broadcast_to(shape), y.broadcast_to(shape)
+# --- Operators ------------------------------------------------------------------------------------
+
+
+def elementwise(name: str, a: Any, b: Any) -> Any:
+    operands = pair(a, b, divide=name == "div")
+    if operands is None:
+        return NotImplemented
+    x, y = operands
+    if name == "pow" and not is_float(x):
+        name = "int_pow"
+    if (x.rank == 0) != (y.rank == 0) and name not in KERNELS:
+        return with_scalar(name, "a" if x.rank == 0 else "b")(x, y)
+    return standard(name)(*align(x, y))
+
+
+def matmul(a: Any, b: Any) -> Any:
+    """A vector is a matrix of one row on the left, of one column on the right; that axis goes again."""
+    if isinstance(take(a), numbers.Real) or isinstance(take(b), numbers.Real):
+        return NotImplemented
+    operands = pair(a, b)
+    if operands is None:
+        return NotImplemented
+    x, y = operands
+    is_row, is_column = x.rank == 1, y.rank == 1
+    x = x[None] if is_row else x
+    y = y[:, None] if is_column else y
+    if x.rank > 0 and y.rank > 0:
+        x, y = align(x, y, 2)
+    result = standard("matmul")(x, y)
+    if is_row:
+        result = result[..., 0, :]
+    return result[..., 0] if is_column else result
 
 
 def binary(name: str, a: Any, b: Any) -> Any:
-    operands = (a, b) if name == "matmul" else both(a, b)
-    if operands is None or not all(isinstance(x, (Tensor, TensorValue)) for x in operands):
-        return NotImplemented
-    return standard(name)(*operands)
+    if name == "matmul":
+        return matmul(a, b)
+    if name != "divmod":
+        return elementwise(name, a, b)
+    quotient = elementwise("floor_div", a, b)
+    return quotient if quotient is NotImplemented else (quotient, elementwise("floor_mod", a, b))
 
 
 def negate(a: Any) -> Any:
     """Of a float the sign changes, zero's too; an integer wraps."""
-    return binary("mul", -1.0, a) if a.dtype.is_float() else binary("sub", 0, a)
+    return binary("mul", -1.0, a) if is_float(a) else binary("sub", 0, a)
+
+
+def absolute(a: Any) -> Any:
+    if a.dtype.name.startswith("uint"):
+        return positive(a)
+    larger = standard("max")(a, negate(a))
+    return binary("add", larger, 0.0) if is_float(a) else larger  # of -0 it is 0
+
+
+def positive(a: Any) -> Any:
+    """A tensor's elements may change, so of a tensor it is a copy."""
+    return a.copy() if isinstance(a, Tensor) else a
+
+
+UNARY = {"neg": negate, "abs": absolute, "pos": positive}
 
 
 def unary(name: str, a: Any) -> Any:
-    if name == "neg":
-        return negate(a)
-    if not a.dtype.is_float():
-        return standard("max")(a, negate(a)) if a.dtype.name[0] == "i" else standard("max")(a, a)
-    return binary("add", standard("max")(a, negate(a)), 0.0)  # of -0 it is 0
+    return UNARY[name](a)

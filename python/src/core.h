@@ -232,8 +232,12 @@ int fpy_any_number_from(PyObject *object, fer_number *out_number);
 extern PyBufferProcs fpy_tensor_as_buffer;
 extern PyMappingMethods fpy_tensor_as_mapping;
 extern PySequenceMethods fpy_tensor_as_sequence;
+extern PyMappingMethods fpy_value_as_mapping;
 extern PyNumberMethods fpy_operators;
 PyObject *fpy_compare(PyObject *a, PyObject *b, int comparison);
+/* Lets our operators go before those of NumPy's arrays and numbers on the left. Its functions take
+ * tensors, and refuse graph values, which have no elements. */
+int fpy_precede_numpy(void);
 
 /* A copy of that shape, by NumPy's rules of broadcasting. */
 PyObject *fpy_tensor_broadcast(PyObject *self, PyObject *shape);

@@ -130,6 +130,7 @@ PyTypeObject fpy_class_value = {
     .tp_hash = value_hash,
     .tp_richcompare = fpy_compare,
     .tp_as_number = &fpy_operators,
+    .tp_as_mapping = &fpy_value_as_mapping,
     .tp_methods = value_methods,
     .tp_getset = value_members,
 };

@@ -189,6 +189,18 @@ PyObject *fpy_tensor_broadcast(PyObject *self, PyObject *shape)
     return NULL;
 }
 
+/* A graph value's index is ops, which ferrule._indexing stages. */
+static PyObject *subscript_value(PyObject *self, PyObject *key)
+{
+    PyObject *module = PyImport_ImportModule("ferrule._indexing");
+    PyObject *result =
+        module == NULL ? NULL : PyObject_CallMethod(module, "index", "OO", self, key);
+    Py_XDECREF(module);
+    return result;
+}
+
+PyMappingMethods fpy_value_as_mapping = {.mp_subscript = subscript_value};
+
 /* --- Operators -------------------------------------------------------------------------------- */
 
 /* The function of ferrule._operators, which every interpreter has for itself. */
@@ -214,6 +226,8 @@ BINARY(subtract, "sub")
 BINARY(multiply, "mul")
 BINARY(divide, "div")
 BINARY(floor_divide, "floor_div")
+BINARY(modulo, "floor_mod")
+BINARY(divide_both, "divmod")
 BINARY(matrix_multiply, "matmul")
 
 static PyObject *power(PyObject *a, PyObject *b, PyObject *modulus)
@@ -223,15 +237,15 @@ static PyObject *power(PyObject *a, PyObject *b, PyObject *modulus)
     return operate("pow", a, b);
 }
 
-static PyObject *negate(PyObject *self)
-{
-    return operate("neg", self, NULL);
-}
+#define UNARY(function, name)                                                                      \
+    static PyObject *function(PyObject *self)                                                      \
+    {                                                                                              \
+        return operate(name, self, NULL);                                                          \
+    }
 
-static PyObject *absolute(PyObject *self)
-{
-    return operate("abs", self, NULL);
-}
+UNARY(negate, "neg")
+UNARY(absolute, "abs")
+UNARY(keep, "pos")
 
 PyObject *fpy_compare(PyObject *a, PyObject *b, int comparison)
 {
@@ -280,8 +294,11 @@ PyNumberMethods fpy_operators = {
     .nb_add = add,
     .nb_subtract = subtract,
     .nb_multiply = multiply,
+    .nb_remainder = modulo,
+    .nb_divmod = divide_both,
     .nb_power = power,
     .nb_negative = negate,
+    .nb_positive = keep,
     .nb_absolute = absolute,
     .nb_bool = is_true,
     .nb_int = to_int,
@@ -290,3 +307,18 @@ PyNumberMethods fpy_operators = {
     .nb_true_divide = divide,
     .nb_matrix_multiply = matrix_multiply,
 };
+
+static int set_in_class(PyTypeObject *class, const char *name, PyObject *value)
+{
+    int result = value == NULL ? -1 : PyDict_SetItemString(class->tp_dict, name, value);
+    Py_XDECREF(value);
+    PyType_Modified(class);
+    return result;
+}
+
+int fpy_precede_numpy(void)
+{
+    return set_in_class(&fpy_class_tensor, "__array_priority__", PyFloat_FromDouble(1000)) < 0
+               ? -1
+               : set_in_class(&fpy_class_value, "__array_ufunc__", Py_NewRef(Py_None));
+}

@@ -96,6 +96,8 @@ static int fill(PyObject *module)
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
         if (PARTS[i](module) < 0)
             return -1;
+    if (fpy_precede_numpy() < 0)
+        return -1;
     fpy_watch_signals();
     return PyModule_AddStringConstant(module, "__version__", fer_version());
 }

@@ -220,10 +220,18 @@ static int64_t floor_div_reference(fer_dtype dtype, wide a, wide b)
     return quotient;
 }
 
-static void test_floor_div(void **state)
+static int64_t floor_mod_reference(fer_dtype dtype, wide a, wide b)
+{
+    return wrapped(dtype,
+                   (uint64_t)a.i - (uint64_t)b.i * (uint64_t)floor_div_reference(dtype, a, b));
+}
+
+/* Divisors are small for half of the elements, and never 0. */
+static void test_floor_division(void **state)
 {
     (void)state;
-    fer_op *op = standard("floor_div");
+    fer_op *floor_div = standard("floor_div");
+    fer_op *floor_mod = standard("floor_mod");
     for (int round = 0; round < ROUNDS; round++) {
         fer_dtype dtype = NUMERIC[(size_t)round % (NUM_NUMERIC - NUM_FLOATS)];
         int64_t extents[3];
@@ -235,34 +243,109 @@ static void test_floor_div(void **state)
             if (read_element(b, i).i == 0 || i % 2 == 0)
                 write_element(b, i, small.i == 0 ? (wide){.i = 1} : small);
         }
-        fer_tensor *y = call(op, a, b);
-        for (int64_t i = 0; i < fer_tensor_num_elements(y); i++)
-            assert_int_equal(read_element(y, i).i,
-                             floor_div_reference(dtype, read_element(a, i), read_element(b, i)));
-        release_3(a, b, y);
+        fer_tensor *quotient = call(floor_div, a, b);
+        fer_tensor *rest = call(floor_mod, a, b);
+        for (int64_t i = 0; i < fer_tensor_num_elements(a); i++) {
+            const wide left = read_element(a, i);
+            const wide right = read_element(b, i);
+            assert_int_equal(read_element(quotient, i).i, floor_div_reference(dtype, left, right));
+            assert_int_equal(read_element(rest, i).i, floor_mod_reference(dtype, left, right));
+        }
+        release_3(a, b, quotient);
+        fer_tensor_release(rest);
     }
+    fer_op_release(floor_div);
+    fer_op_release(floor_mod);
+}
+
+/* Of the same sign, zeros too; NaN to NaN. */
+static void assert_singles(const fer_tensor *tensor, const float *expected)
+{
+    const float *actual = fer_tensor_const_data(tensor);
+    for (int64_t i = 0; i < fer_tensor_num_elements(tensor); i++)
+        if (isnan(expected[i])
+                ? !isnan(actual[i])
+                : actual[i] != expected[i] || !signbit(actual[i]) != !signbit(expected[i]))
+            fail_msg("element %d: %g is not %g", (int)i, (double)actual[i], (double)expected[i]);
+}
+
+static void test_floor_division_of_floats(void **state)
+{
+    (void)state;
+    static const float left[] = {7, -7, 7, -7, -0.0f, 6, -6, 1, -1, 0, INFINITY, 5, 5, NAN, 1};
+    static const float right[] = {2,    2, -2, -2,       3,         -3, 3,   0,
+                                  0.0f, 0, 2,  INFINITY, -INFINITY, 1,  0.1f};
+    static const float quotients[] = {3,         -4,  -4,  3, -0.0f, -2,  -2, INFINITY,
+                                      -INFINITY, NAN, NAN, 0, -1,    NAN, 9};
+    const float rests[] = {1,   1,   -1, -1,        0,   -0.0f,        0, NAN, NAN,
+                           NAN, NAN, 5,  -INFINITY, NAN, 0x1.999996p-4f};
+    fer_tensor *a = singles(COUNT(left), left);
+    fer_tensor *b = singles(COUNT(right), right);
+    fer_op *op = standard("floor_div");
+    fer_tensor *y = call(op, a, b);
+    assert_singles(y, quotients);
+    fer_tensor_release(y);
+    fer_op_release(op);
+    op = standard("floor_mod");
+    y = call(op, a, b);
+    assert_singles(y, rests);
+    release_3(a, b, y);
     fer_op_release(op);
 }
 
-static void test_floor_div_never_traps(void **state)
+static void test_int_pow(void **state)
 {
     (void)state;
-    fer_op *op = standard("floor_div");
+    fer_op *op = standard("int_pow");
+    for (int round = 0; round < ROUNDS; round++) {
+        fer_dtype dtype = NUMERIC[(size_t)round % (NUM_NUMERIC - NUM_FLOATS)];
+        int64_t extents[3];
+        size_t rank = random_shape(extents);
+        fer_tensor *a = random_tensor(dtype, rank, extents);
+        fer_tensor *b = random_tensor(dtype, rank, extents);
+        for (int64_t i = 0; i < fer_tensor_num_elements(b); i++)
+            write_element(b, i, (wide){.i = (int64_t)(random_bits() % 70)});
+        fer_tensor *y = call(op, a, b);
+        for (int64_t i = 0; i < fer_tensor_num_elements(y); i++) {
+            uint64_t power = 1;
+            for (int64_t j = 0; j < read_element(b, i).i; j++)
+                power *= (uint64_t)read_element(a, i).i;
+            assert_int_equal(read_element(y, i).i, wrapped(dtype, power));
+        }
+        release_3(a, b, y);
+    }
+    fer_tensor *a = empty_tensor(FER_I8, 1, (int64_t[]){2});
+    fer_tensor *b = empty_tensor(FER_I8, 1, (int64_t[]){2});
+    for (int64_t i = 0; i < 2; i++) {
+        write_element(a, i, (wide){.i = 1});
+        write_element(b, i, (wide){.i = -i});
+    }
+    fer_tensor *y = NULL;
+    fer_tensor *operands[] = {a, b};
+    ASSERT_FAILS(&error, FER_RUNTIME_ERROR, fer_call(op, operands, 2, &y, 1, &error), "int_pow",
+                 "element 1 of b is -1");
+    assert_null(y);
+    release_3(a, b, NULL);
+    fer_op_release(op);
+}
+
+static void check_never_traps(const char *name, const int64_t *expected, int64_t smallest)
+{
+    fer_op *op = standard(name);
     static const int64_t lefts[] = {INT64_MIN, INT64_MIN, -7, 7, 7};
     static const int64_t rights[] = {-1, 1, 2, -2, 2};
-    static const int64_t expected[] = {INT64_MIN, INT64_MIN, -4, -4, 3};
     fer_tensor *a = NULL;
     fer_tensor *b = NULL;
     ASSERT_OK(&error, fer_tensor_copy_from(FER_I64, 1, (int64_t[]){5}, lefts, host, &a, &error));
     ASSERT_OK(&error, fer_tensor_copy_from(FER_I64, 1, (int64_t[]){5}, rights, host, &b, &error));
     fer_tensor *y = call(op, a, b);
-    assert_memory_equal(fer_tensor_const_data(y), expected, sizeof expected);
+    assert_memory_equal(fer_tensor_const_data(y), expected, sizeof lefts);
     fer_tensor_release(y);
 
     write_element(b, 3, (wide){.i = 0});
     y = NULL;
     fer_tensor *operands[] = {a, b};
-    ASSERT_FAILS(&error, FER_RUNTIME_ERROR, fer_call(op, operands, 2, &y, 1, &error), "floor_div",
+    ASSERT_FAILS(&error, FER_RUNTIME_ERROR, fer_call(op, operands, 2, &y, 1, &error), name,
                  "division by zero: element 3 of b is 0");
     assert_null(y);
     release_3(a, b, NULL);
@@ -272,9 +355,16 @@ static void test_floor_div_never_traps(void **state)
     write_element(a, 0, (wide){.i = INT8_MIN});
     write_element(b, 0, (wide){.i = -1});
     y = call(op, a, b);
-    assert_int_equal(read_element(y, 0).i, INT8_MIN);
+    assert_int_equal(read_element(y, 0).i, smallest);
     release_3(a, b, y);
     fer_op_release(op);
+}
+
+static void test_floor_division_never_traps(void **state)
+{
+    (void)state;
+    check_never_traps("floor_div", (int64_t[]){INT64_MIN, INT64_MIN, -4, -4, 3}, INT8_MIN);
+    check_never_traps("floor_mod", (int64_t[]){0, 0, 1, -1, 1}, 0);
 }
 
 int main(void)
@@ -285,8 +375,10 @@ int main(void)
         cmocka_unit_test(test_relu),
         cmocka_unit_test(test_comparisons),
         cmocka_unit_test(test_where),
-        cmocka_unit_test(test_floor_div),
-        cmocka_unit_test(test_floor_div_never_traps),
+        cmocka_unit_test(test_floor_division),
+        cmocka_unit_test(test_floor_division_of_floats),
+        cmocka_unit_test(test_floor_division_never_traps),
+        cmocka_unit_test(test_int_pow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

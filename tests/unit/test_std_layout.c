@@ -101,9 +101,9 @@ static void test_broadcast_checks_shapes(void **state)
         int64_t extents[3];
         const char *message;
     } cases[] = {
-        {3, {1, 2, 3}, "x has rank 3, more than the rank 2 of like"},
-        {1, {2}, "axis 0 of x is 2, but that of like is 3"},
-        {2, {3, 3}, "axis 0 of x is 3, but that of like is 2"},
+        {3, {1, 2, 3}, "x has rank 3, more than the rank 2 of the result"},
+        {1, {2}, "axis 0 of x is 2, but that of the result is 3"},
+        {2, {3, 3}, "axis 0 of x is 3, but that of the result is 2"},
     };
     for (size_t i = 0; i < COUNT(cases); i++) {
         fer_tensor *x = random_tensor(FER_F32, cases[i].rank, cases[i].extents);
@@ -115,6 +115,182 @@ static void test_broadcast_checks_shapes(void **state)
     }
     fer_tensor_release(like);
     fer_op_release(op);
+}
+
+/* Declared with dims of its own. */
+static fer_op *declare_std(const char *signature)
+{
+    fer_op *op = NULL;
+    ASSERT_OK(&error, fer_declare(&(fer_declaration){.signature = signature, .packages = {"std"}},
+                                  &op, &error));
+    return op;
+}
+
+static void test_broadcast_to_both(void **state)
+{
+    (void)state;
+    fer_op *op = declare_std("broadcast<T>(x: T[n, 1], like: T[1, m]) -> T[n, m]");
+    fer_tensor *x = random_tensor(FER_I32, 2, (int64_t[]){3, 1});
+    fer_tensor *like = random_tensor(FER_I32, 2, (int64_t[]){1, 4});
+    fer_tensor *y = call(op, x, like);
+    assert_shape(y, 2, (int64_t[]){3, 4});
+    for (int64_t i = 0; i < 12; i++)
+        assert_int_equal(read_element(y, i).i, read_element(x, i / 4).i);
+    release_3(x, like, y);
+    fer_op_release(op);
+}
+
+static void test_reshape(void **state)
+{
+    (void)state;
+    fer_op *op = standard("reshape");
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t extents[5];
+        const size_t rank = 2 + random_shape(extents);
+        extents[rank - 2] = random_extent();
+        extents[rank - 1] = random_extent();
+        fer_tensor *x = random_tensor(moved(round), rank, extents);
+        fer_tensor *y = call(op, x, NULL);
+        extents[rank - 2] *= extents[rank - 1];
+        assert_shape(y, rank - 1, extents);
+        for (int64_t i = 0; i < fer_tensor_num_elements(y); i++)
+            assert_same(moved(round), read_element(y, i), read_element(x, i));
+        release_3(x, y, NULL);
+    }
+    fer_op_release(op);
+    op = declare_std("reshape<T>(x: T[n, m]) -> T[m, 1, n + 1]");
+    fer_tensor *x = random_tensor(FER_F32, 2, (int64_t[]){2, 3});
+    fer_tensor *y = NULL;
+    ASSERT_FAILS(&error, FER_RUNTIME_ERROR, fer_call(op, &x, 1, &y, 1, &error), "reshape",
+                 "x has 6 elements, but the result has 9");
+    fer_tensor_release(x);
+    fer_op_release(op);
+}
+
+static fer_tensor *places(size_t count, const int64_t *values)
+{
+    fer_tensor *tensor = NULL;
+    ASSERT_OK(&error, fer_tensor_copy_from(FER_I64, 1, (int64_t[]){(int64_t)count}, values, host,
+                                           &tensor, &error));
+    return tensor;
+}
+
+/* Rows, from the end too, forwards and backwards. */
+static void test_slice(void **state)
+{
+    (void)state;
+    for (int round = 0; round < ROUNDS; round++) {
+        int64_t extents[4];
+        const size_t rank = 1 + random_shape(extents + 1);
+        const int64_t n = extents[0] = 1 + random_extent();
+        const int64_t length = product(rank - 1, extents + 1);
+        const int64_t first = (int64_t)(random_bits() % (uint64_t)n);
+        const int64_t step = (int64_t)(random_bits() % 3 + 1) * (round % 2 == 0 ? 1 : -1);
+        const int64_t count = step > 0 ? (n - 1 - first) / step + 1 : first / -step + 1;
+        fer_op *op = with_int(standard("slice"), "count", count);
+        fer_tensor *x = random_tensor(moved(round), rank, extents);
+        fer_tensor *start = places(1, (int64_t[]){round % 3 == 0 ? first - n : first});
+        fer_tensor *by = places(1, &step);
+        fer_tensor *y = call_3(op, x, start, by);
+        extents[0] = count;
+        assert_shape(y, rank, extents);
+        for (int64_t i = 0; i < fer_tensor_num_elements(y); i++)
+            assert_same(moved(round), read_element(y, i),
+                        read_element(x, (first + i / length * step) * length + i % length));
+        release_3(x, start, by);
+        fer_tensor_release(y);
+        fer_op_release(op);
+    }
+}
+
+static void test_slice_of_several_axes(void **state)
+{
+    (void)state;
+    fer_op *op =
+        declare_std("slice<T>(x: T[n, m, k], start: i64[2], step: i64[2]) -> T[n // 2, m - 1, k]");
+    fer_tensor *x = random_tensor(FER_I32, 3, (int64_t[]){5, 4, 2});
+    fer_tensor *start = places(2, (int64_t[]){1, -1});
+    fer_tensor *step = places(2, (int64_t[]){2, -1});
+    fer_tensor *y = call_3(op, x, start, step);
+    assert_shape(y, 3, (int64_t[]){2, 3, 2});
+    for (int64_t i = 0; i < 12; i++)
+        assert_int_equal(read_element(y, i).i,
+                         read_element(x, ((1 + i / 6 * 2) * 4 + 3 - i / 2 % 3) * 2 + i % 2).i);
+    release_3(x, start, step);
+    fer_tensor_release(y);
+    fer_op_release(op);
+}
+
+static void test_slice_checks_bounds(void **state)
+{
+    (void)state;
+    static const struct {
+        int64_t n;
+        int64_t count;
+        int64_t start;
+        int64_t step;
+        const char *message;
+    } CASES[] = {
+        {3, 1, 3, 1, "axis 0 of x is 3, which 3 lies outside"},
+        {3, 1, -4, 1, "axis 0 of x is 3, which -4 lies outside"},
+        {3, 1, INT64_MIN, 1, "axis 0 of x is 3, which -9223372036854775808 lies outside"},
+        {0, 1, 0, 1, "axis 0 of x is 0, which 0 lies outside"},
+        {6, 3, 1, 2, NULL},
+        {5, 3, 1, 3, "axis 0 of x is 5, which has no 3 elements from 1 on by 3"},
+        {5, 3, 1, INT64_MAX, "no 3 elements"},
+        {5, 3, -2, -2, "axis 0 of x is 5, which has no 3 elements from -2 on by -2"},
+        {5, 3, 4, INT64_MIN, "no 3 elements"},
+        {5, 3, 4, 0, NULL},
+        {3, 0, 7, 7, NULL},
+        {0, 0, 0, 0, NULL},
+    };
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        fer_op *op = with_int(standard("slice"), "count", CASES[i].count);
+        fer_tensor *x = random_tensor(FER_F32, 2, (int64_t[]){CASES[i].n, 2});
+        fer_tensor *start = places(1, &CASES[i].start);
+        fer_tensor *step = places(1, &CASES[i].step);
+        fer_tensor *operands[] = {x, start, step};
+        fer_tensor *y = NULL;
+        const fer_status status = fer_call(op, operands, 3, &y, 1, &error);
+        if (CASES[i].message == NULL)
+            ASSERT_OK(&error, status);
+        else
+            ASSERT_FAILS(&error, FER_RUNTIME_ERROR, status, "slice", CASES[i].message);
+        release_3(x, start, step);
+        fer_tensor_release(y);
+        fer_op_release(op);
+    }
+}
+
+static void test_slice_checks_ranks(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *signature;
+        size_t num_starts;
+        size_t num_steps;
+        const char *message;
+    } CASES[] = {
+        {"slice<T>(x: T[n, m], start: i64[1], step: i64[1]) -> T[n]", 1, 1,
+         "the result has rank 1"},
+        {"slice<T>(x: T[n, m], start: i64[3], step: i64[3]) -> T[n, m]", 3, 3,
+         "3 starts and 3 steps"},
+        {"slice<T>(x: T[n, m], start: i64[1], step: i64[2]) -> T[n, m]", 1, 2,
+         "1 starts and 2 steps"},
+    };
+    static const int64_t numbers[] = {0, 0, 0};
+    for (size_t i = 0; i < COUNT(CASES); i++) {
+        fer_op *op = declare_std(CASES[i].signature);
+        fer_tensor *x = random_tensor(FER_F32, 2, (int64_t[]){2, 2});
+        fer_tensor *start = places(CASES[i].num_starts, numbers);
+        fer_tensor *step = places(CASES[i].num_steps, numbers);
+        fer_tensor *operands[] = {x, start, step};
+        fer_tensor *y = NULL;
+        ASSERT_FAILS(&error, FER_RUNTIME_ERROR, fer_call(op, operands, 3, &y, 1, &error), "slice",
+                     CASES[i].message);
+        release_3(x, start, step);
+        fer_op_release(op);
+    }
 }
 
 static void test_concat(void **state)
@@ -314,6 +490,12 @@ int main(void)
         cmocka_unit_test(test_transpose),
         cmocka_unit_test(test_broadcast),
         cmocka_unit_test(test_broadcast_checks_shapes),
+        cmocka_unit_test(test_broadcast_to_both),
+        cmocka_unit_test(test_reshape),
+        cmocka_unit_test(test_slice),
+        cmocka_unit_test(test_slice_of_several_axes),
+        cmocka_unit_test(test_slice_checks_bounds),
+        cmocka_unit_test(test_slice_checks_ranks),
         cmocka_unit_test(test_concat),
         cmocka_unit_test(test_gather),
         cmocka_unit_test(test_gather_checks_bounds),

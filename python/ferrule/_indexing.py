@@ -1,0 +1,118 @@
+"""Indices of graph values, as ops of the standard package."""
+
+import operator
+from dataclasses import dataclass
+from typing import Any
+
+from ferrule._core import Dim, StaticDim, Tensor, TensorValue
+from ferrule._operators import axes, declared
+
+
+@dataclass
+class Cut:
+    """What an index takes of one axis: `count` elements from `start` on, which counts from the end
+    where it is negative. `count` is a dim, and `needs` conditions, of the signature's text."""
+
+    start: int
+    step: int
+    count: str
+    needs: list[str]
+    is_dropped: bool = False
+    is_whole: bool = False
+
+
+def take_one(size: Dim, index: int, axis: int) -> Cut:
+    if not isinstance(size, StaticDim):
+        return Cut(index, 1, "1", [f"d{axis} >= {-index if index < 0 else index + 1}"], True)
+    if not -int(size) <= index < int(size):
+        raise IndexError(f"index {index} is outside axis {axis} of {size}")
+    return Cut(index % int(size), 1, "1", [], True, is_whole=size == 1)
+
+
+def take_slice(size: Dim, index: slice, axis: int) -> Cut:
+    """Where the size is a name, bounds lie within the axis; then the number of elements is a dim."""
+    if isinstance(size, StaticDim):
+        places = range(int(size))[index]
+        is_whole = places == range(int(size))
+        return Cut(places.start, places.step, str(len(places)), [], is_whole=is_whole)
+    step = 1 if index.step is None else operator.index(index.step)
+    if step == 0:
+        raise ValueError("slice step cannot be zero")
+    name, needs = f"d{axis}", []
+
+    def place(bound: Any, default: tuple[int, int], least: int) -> tuple[int, int]:
+        """(a, b) for a * size + b."""
+        if bound is None:
+            return default
+        at = operator.index(bound)
+        needs.append(f"{name} >= {-at if at < 0 else at + least}")
+        return (1, at) if at < 0 else (0, at)
+
+    first = place(index.start, (0, 0) if step > 0 else (1, -1), least=int(step < 0))
+    end = place(index.stop, (1, 0) if step > 0 else (0, -1), least=0)
+    sign = 1 if step > 0 else -1
+    factor, rest = sign * (end[0] - first[0]), sign * (end[1] - first[1])
+    if factor == 0 and rest <= 0:
+        return Cut(0, 1, "0", [])
+    distance = f"{factor} * {name} + {rest}"
+    is_all = (factor, rest) == (1, 0)
+    if not is_all:
+        needs.append(f"{distance} >= 0")
+    count = f"({distance} + {abs(step) - 1}) // {abs(step)}"
+    return Cut(first[1], step, count, needs, is_whole=is_all and step == 1)
+
+
+def take_item(value: TensorValue, item: Any, axis: int) -> Cut:
+    if isinstance(item, slice):
+        return take_slice(value.shape[axis], item, axis)
+    if hasattr(item, "__index__") and not isinstance(item, bool):
+        return take_one(value.shape[axis], operator.index(item), axis)
+    raise TypeError(
+        f"an index is an integer, a slice, an ellipsis or None, not {type(item).__name__}; the "
+        "standard op `gather` takes rows by number"
+    )
+
+
+def expand(key: Any, rank: int) -> list[Any]:
+    """The items of an index, one for each axis beside those that are None."""
+    items = list(key) if isinstance(key, tuple) else [key]
+    dots = [i for i, item in enumerate(items) if item is Ellipsis]
+    num_used = sum(item is not None and item is not Ellipsis for item in items)
+    if num_used > rank:
+        raise IndexError(f"{num_used} indices for a value of rank {rank}")
+    if len(dots) > 1:
+        raise IndexError("more than one ellipsis")
+    at = dots[0] if dots else len(items)
+    return items[:at] + [slice(None)] * (rank - num_used) + items[at + 1 :]
+
+
+def cut(value: TensorValue, cuts: list[Cut]) -> TensorValue:
+    names = [f"d{i}" for i in range(len(cuts))]
+    counts = [c.count for c in cuts]
+    if all(c.is_whole for c in cuts):
+        return value
+    start, step = (
+        value.graph.constant(Tensor(numbers, "i64", value.device))
+        for numbers in ([c.start for c in cuts], [c.step for c in cuts])
+    )
+    r = len(cuts)
+    needs = [need for c in cuts for need in c.needs]
+    return declared(
+        f"slice<T>(x: {axes(names)}, start: i64[{r}], step: i64[{r}]) -> {axes(counts)}"
+        + (" where " + ", ".join(needs) if needs else "")
+    )(value, start, step)
+
+
+def index(value: TensorValue, key: Any) -> TensorValue:
+    cuts, given, shape = [], [], []
+    for item in expand(key, value.rank):
+        if item is None:
+            shape.append("1")
+            continue
+        c = take_item(value, item, len(cuts))
+        given.append("1" if c.is_dropped else f"d{len(cuts)}")
+        if not c.is_dropped:
+            shape.append(given[-1])
+        cuts.append(c)
+    value = cut(value, cuts)
+    return value if given == shape else declared(f"reshape<T>(x: {axes(given)}) -> {axes(shape)}")(value)

@@ -36,6 +36,10 @@ FER_API FER_MUST_USE fer_status fer_module_read(const char *path, fer_module **o
  * fer_string_free. */
 FER_API FER_MUST_USE fer_status fer_module_print(const fer_module *module, char **out_text,
                                                  fer_error *error);
+/* The graphs in Graphviz's language: a cluster each, of inputs, ops and outputs. What `ferrule show
+ * --dot` prints. The caller frees it with fer_string_free. */
+FER_API FER_MUST_USE fer_status fer_module_draw(const fer_module *module, char **out_dot,
+                                                fer_error *error);
 FER_API bool fer_module_equal(const fer_module *a, const fer_module *b);
 
 FER_API size_t fer_module_num_graphs(const fer_module *module);

@@ -283,6 +283,19 @@ static PyObject *wrap_values(fpy_graph *graph, const fer_argument *results, size
     return list;
 }
 
+/* Lists are what people try first where a tensor is wanted. */
+static PyObject *raise_refusal(const arguments *a, fer_error *error)
+{
+    const char *actual = error->actual == NULL ? "" : error->actual;
+    bool is_sequence =
+        strcmp(actual, "of type 'list'") == 0 || strcmp(actual, "of type 'tuple'") == 0;
+    if (error->kind != FER_TYPE_ERROR || !is_sequence)
+        return fpy_raise_interrupted(error);
+    return fpy_raise_with_advice(error, a->has_value
+                                            ? "; graph.constant([...]) makes a value of numbers"
+                                            : "; ferrule.Tensor([...]) makes one of numbers");
+}
+
 /* A graph under construction is guarded by the GIL, so values are staged with it; eager calls that
  * come here have numbers or keywords, and let it go. */
 static PyObject *apply(arguments *a)
@@ -296,7 +309,7 @@ static PyObject *apply(arguments *a)
     if (!a->has_value)
         fpy_take_back();
     if (status != FER_OK)
-        return fpy_raise_interrupted(&error);
+        return raise_refusal(a, &error);
     if (a->has_value)
         return wrap_values(a->graph, results, num_results);
     fer_tensor *tensors[FER_MAX_OPERANDS];
@@ -314,7 +327,7 @@ static PyObject *apply_into(arguments *a, PyObject *out)
         fer_apply_into(a->op->op, a->list, a->count, a->results, a->num_results, &error);
     if (!a->has_value)
         fpy_take_back();
-    return status == FER_OK ? Py_NewRef(out) : fpy_raise_interrupted(&error);
+    return status == FER_OK ? Py_NewRef(out) : raise_refusal(a, &error);
 }
 
 static PyObject *call_plain(arguments *a, PyObject *out)

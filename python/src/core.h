@@ -14,34 +14,57 @@
 
 /* --- Objects ---------------------------------------------------------------------------------- */
 
+/* What every object begins with, so that it can be referred to weakly. */
+typedef struct fpy_object {
+    PyObject_HEAD PyObject *weak_references;
+} fpy_object;
+
+#define FPY_OBJECT_HEAD PyObject_HEAD PyObject *weak_references;
+
+/* Of a class of ours, without the rest of its members. */
+static inline void *fpy_new(PyTypeObject *class)
+{
+    fpy_object *self = PyObject_New(fpy_object, class);
+    if (self != NULL)
+        self->weak_references = NULL;
+    return self;
+}
+
+/* The first thing that an object's end does. */
+static inline void fpy_forget(PyObject *self)
+{
+    if (((fpy_object *)self)->weak_references != NULL)
+        PyObject_ClearWeakRefs(self);
+}
+
 typedef struct fpy_dtype {
-    PyObject_HEAD fer_dtype dtype;
+    FPY_OBJECT_HEAD fer_dtype dtype;
 } fpy_dtype;
 
 typedef struct fpy_device {
-    PyObject_HEAD fer_device device;
+    FPY_OBJECT_HEAD fer_device device;
 } fpy_device;
 
 typedef struct fpy_dim {
-    PyObject_HEAD fer_dim *dim;
+    FPY_OBJECT_HEAD fer_dim *dim;
 } fpy_dim;
 
 typedef struct fpy_type {
-    PyObject_HEAD fer_type *type;
+    FPY_OBJECT_HEAD fer_type *type;
 } fpy_type;
 
 typedef struct fpy_tensor {
-    PyObject_HEAD fer_tensor *tensor;
+    FPY_OBJECT_HEAD fer_tensor *tensor;
 } fpy_tensor;
 
 typedef struct fpy_graph {
-    PyObject_HEAD fer_module *module;
+    FPY_OBJECT_HEAD fer_module *module;
     fer_graph *graph; /* the module's */
     PyObject *names;  /* a tuple of the inputs' names */
 } fpy_graph;
 
 typedef struct fpy_value {
-    PyObject_HEAD fpy_graph *graph;
+    FPY_OBJECT_HEAD fpy_graph *graph;
     fer_value *value; /* the graph's */
 } fpy_value;
 
@@ -55,7 +78,7 @@ typedef struct fpy_pace {
 #define FPY_NUM_PACES 4
 
 typedef struct fpy_op {
-    PyObject_HEAD vectorcallfunc vectorcall;
+    FPY_OBJECT_HEAD vectorcallfunc vectorcall;
     fer_op *op;
     size_t num_operands;
     size_t num_results;
@@ -64,7 +87,6 @@ typedef struct fpy_op {
     fpy_pace paces[FPY_NUM_PACES];
     PyObject *source;     /* of an op declared with source text, else NULL */
     PyObject *attributes; /* what was computed on demand, by name */
-    PyObject *weak_references;
 } fpy_op;
 
 extern PyTypeObject fpy_class_dtype;
@@ -106,6 +128,8 @@ int fpy_add_class(PyObject *module, PyTypeObject *class);
 /* Raises what the error says, as the exception of its kind with the members that are there as
  * attributes, and clears the error. Returns NULL. */
 PyObject *fpy_raise(fer_error *error);
+/* The same with more at the message's end. */
+PyObject *fpy_raise_with_advice(fer_error *error, const char *advice);
 /* The same after work that a signal may have ended: what the signal's handler raises goes first. */
 PyObject *fpy_raise_interrupted(fer_error *error);
 
@@ -115,6 +139,13 @@ void fpy_let_go(void);
 void fpy_take_back(void);
 /* Tells the library of the above. */
 void fpy_watch_signals(void);
+
+/* Has the library tell what it compiles. */
+void fpy_watch_compiles(void);
+/* With the GIL, on the thread that waits: says how long it has taken, and clears that again when it
+ * is over. */
+void fpy_show_progress(void);
+void fpy_end_progress(void);
 
 /* The pending exception, which there is, taken and put back. */
 PyObject *fpy_take_exception(void);
@@ -142,7 +173,9 @@ PyObject *fpy_pairs(PyObject *mapping);
 /* --- Dtypes, devices, dims, types ------------------------------------------------------------- */
 
 PyObject *fpy_dtype_object(fer_dtype dtype);
-/* A DType or its name. 0 or -1. */
+/* A DType, or a dtype of NumPy's or a class of its scalars. 1; 0 when it is none; -1. */
+int fpy_dtype_of(PyObject *object, fer_dtype *out_dtype);
+/* The same, or a dtype's name. 0 or -1. */
 int fpy_dtype_from(PyObject *object, fer_dtype *out_dtype);
 /* The dtype as NumPy has it; ImportError that says what to install. */
 PyObject *fpy_dtype_numpy(fer_dtype dtype);

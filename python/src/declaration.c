@@ -318,12 +318,14 @@ int fpy_param_from(PyObject *name, PyObject *value, bool may_lack_value, fer_par
     if (may_lack_value && read_missing(value, out_param))
         return 0;
     out_param->has_value = true;
-    if (PyBool_Check(value)) {
+    int is_dtype = fpy_dtype_of(value, &out_param->value.as_dtype);
+    if (is_dtype < 0)
+        return -1;
+    if (is_dtype == 1) {
+        out_param->kind = FER_PARAM_DTYPE;
+    } else if (PyBool_Check(value)) {
         out_param->kind = FER_PARAM_BOOL;
         out_param->value.as_bool = value == Py_True;
-    } else if (Py_IS_TYPE(value, &fpy_class_dtype)) {
-        out_param->kind = FER_PARAM_DTYPE;
-        out_param->value.as_dtype = ((fpy_dtype *)value)->dtype;
     } else if (PyFloat_Check(value)) {
         out_param->kind = FER_PARAM_FLOAT;
         out_param->value.as_float = PyFloat_AS_DOUBLE(value);

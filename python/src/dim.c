@@ -32,7 +32,7 @@ static PyTypeObject *class_of(const fer_dim *dim)
 
 PyObject *fpy_dim_object(fer_dim *dim)
 {
-    fpy_dim *self = PyObject_New(fpy_dim, class_of(dim));
+    fpy_dim *self = fpy_new(class_of(dim));
     if (self == NULL)
         fer_dim_release(dim);
     else
@@ -42,6 +42,7 @@ PyObject *fpy_dim_object(fer_dim *dim)
 
 static void destroy(PyObject *self)
 {
+    fpy_forget(self);
     fer_dim_release(of(self));
     Py_TYPE(self)->tp_free(self);
 }
@@ -474,6 +475,7 @@ PyTypeObject fpy_class_dim = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Dim",
     .tp_doc = dim_doc,
     .tp_basicsize = sizeof(fpy_dim),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = create,
     .tp_dealloc = destroy,
@@ -503,6 +505,7 @@ static PyTypeObject class_symbolic = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.SymbolicDim",
     .tp_doc = symbolic_doc,
     .tp_basicsize = sizeof(fpy_dim),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_base = &fpy_class_dim,
     .tp_getset = named_members,
@@ -512,6 +515,7 @@ static PyTypeObject class_static = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.StaticDim",
     .tp_doc = static_doc,
     .tp_basicsize = sizeof(fpy_dim),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_base = &fpy_class_dim,
     .tp_getset = static_members,
@@ -521,6 +525,7 @@ static PyTypeObject class_algebraic = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.AlgebraicDim",
     .tp_doc = algebraic_doc,
     .tp_basicsize = sizeof(fpy_dim),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_base = &fpy_class_dim,
 };
@@ -529,6 +534,7 @@ PyTypeObject fpy_class_symbol = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.Symbol",
     .tp_doc = symbol_doc,
     .tp_basicsize = sizeof(fpy_dim),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_base = &class_symbolic,
     .tp_new = create_symbol,
@@ -538,6 +544,7 @@ PyTypeObject fpy_class_param = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.Param",
     .tp_doc = param_doc,
     .tp_basicsize = sizeof(fpy_dim),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_base = &class_symbolic,
     .tp_new = create_param,

@@ -15,14 +15,50 @@ static fer_dtype of(PyObject *self)
     return ((fpy_dtype *)self)->dtype;
 }
 
-int fpy_dtype_from(PyObject *object, fer_dtype *out_dtype)
+static PyObject *from_numpy(PyObject *class, PyObject *given);
+
+/* Whether NumPy is there and this is a dtype of it, or a class of its scalars. */
+static int is_numpys(PyObject *object)
+{
+    PyObject *name = PyUnicode_FromString("numpy");
+    PyObject *numpy = name == NULL ? NULL : PyImport_GetModule(name);
+    PyObject *class = numpy == NULL ? NULL : PyObject_GetAttrString(numpy, "dtype");
+    PyObject *scalar = class == NULL ? NULL : PyObject_GetAttrString(numpy, "generic");
+    int result = PyErr_Occurred() == NULL ? 0 : -1;
+    if (scalar != NULL)
+        result = PyType_Check(object) ? PyObject_IsSubclass(object, scalar)
+                                      : PyObject_IsInstance(object, class);
+    Py_XDECREF(scalar);
+    Py_XDECREF(class);
+    Py_XDECREF(numpy);
+    Py_XDECREF(name);
+    return result;
+}
+
+int fpy_dtype_of(PyObject *object, fer_dtype *out_dtype)
 {
     if (Py_IS_TYPE(object, &fpy_class_dtype)) {
         *out_dtype = of(object);
-        return 0;
+        return 1;
     }
+    int is_foreign = PyUnicode_Check(object) ? 0 : is_numpys(object);
+    if (is_foreign != 1)
+        return is_foreign;
+    PyObject *dtype = from_numpy(NULL, object);
+    if (dtype == NULL)
+        return -1;
+    *out_dtype = of(dtype);
+    Py_DECREF(dtype);
+    return 1;
+}
+
+int fpy_dtype_from(PyObject *object, fer_dtype *out_dtype)
+{
+    int is_dtype = fpy_dtype_of(object, out_dtype);
+    if (is_dtype != 0)
+        return is_dtype < 0 ? -1 : 0;
     if (!PyUnicode_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "expected a DType or its name, not %s",
+        PyErr_Format(PyExc_TypeError, "expected a DType, its name or a NumPy dtype, not %s",
                      Py_TYPE(object)->tp_name);
         return -1;
     }
@@ -184,6 +220,7 @@ PyTypeObject fpy_class_dtype = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.DType",
     .tp_doc = dtype_doc,
     .tp_basicsize = sizeof(fpy_dtype),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = create,
     .tp_repr = show,
@@ -194,7 +231,7 @@ PyTypeObject fpy_class_dtype = {
 static int add_objects(void)
 {
     for (int i = FER_BOOL; i < FER_NUM_DTYPES; i++) {
-        objects[i] = PyObject_New(fpy_dtype, &fpy_class_dtype);
+        objects[i] = fpy_new(&fpy_class_dtype);
         if (objects[i] == NULL)
             return -1;
         objects[i]->dtype = (fer_dtype)i;
@@ -210,7 +247,7 @@ static int add_objects(void)
 
 PyObject *fpy_device_object(fer_device device)
 {
-    fpy_device *self = PyObject_New(fpy_device, &fpy_class_device);
+    fpy_device *self = fpy_new(&fpy_class_device);
     if (self != NULL)
         self->device = device;
     return (PyObject *)self;
@@ -299,13 +336,21 @@ static PyMethodDef device_methods[] = {
     {0},
 };
 
+static void device_destroy(PyObject *self)
+{
+    fpy_forget(self);
+    PyObject_Free(self);
+}
+
 PyDoc_STRVAR(device_doc, "Where a tensor lies. `DeviceRef.CPU()` is the host.");
 
 PyTypeObject fpy_class_device = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.DeviceRef",
     .tp_doc = device_doc,
     .tp_basicsize = sizeof(fpy_device),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
+    .tp_dealloc = device_destroy,
     .tp_repr = device_show,
     .tp_hash = device_hash,
     .tp_richcompare = device_compare,

@@ -87,12 +87,32 @@ static int set_members(PyObject *exception, const fer_error *error)
     return error->axis < 0 ? 0 : set_attribute(exception, "axis", PyLong_FromLong(error->axis));
 }
 
+/* The place in a text that the error is about, which a traceback shows below the message. */
+static int add_excerpt(PyObject *exception, const fer_error *error)
+{
+    if (fer_error_excerpt(error) == NULL)
+        return 0;
+    PyObject *note = fpy_text(fer_error_excerpt(error));
+    PyObject *result = note == NULL ? NULL : PyObject_CallMethod(exception, "add_note", "O", note);
+    Py_XDECREF(note);
+    Py_XDECREF(result);
+    return result == NULL ? -1 : 0;
+}
+
 PyObject *fpy_raise(fer_error *error)
 {
+    return fpy_raise_with_advice(error, "");
+}
+
+PyObject *fpy_raise_with_advice(fer_error *error, const char *advice)
+{
     PyObject *class = class_of(error->kind);
-    PyObject *message = fpy_text(error->message == NULL ? "out of memory" : error->message);
+    PyObject *said = fpy_text(error->message == NULL ? "out of memory" : error->message);
+    PyObject *message = said == NULL ? NULL : PyUnicode_FromFormat("%U%s", said, advice);
+    Py_XDECREF(said);
     PyObject *exception = message == NULL ? NULL : PyObject_CallOneArg(class, message);
-    if (exception != NULL && set_members(exception, error) == 0)
+    if (exception != NULL && set_members(exception, error) == 0 &&
+        add_excerpt(exception, error) == 0)
         PyErr_SetObject(class, exception);
     Py_XDECREF(exception);
     Py_XDECREF(message);
@@ -113,6 +133,7 @@ void fpy_take_back(void)
     PyThreadState *state = waiting;
     waiting = NULL;
     PyEval_RestoreThread(state);
+    fpy_end_progress();
 }
 
 /* Python handles signals on its main thread only; there it is also sure that the interpreter does
@@ -123,6 +144,7 @@ static bool is_interrupted(void *context)
     if (waiting == NULL || gettid() != getpid())
         return false;
     fpy_take_back();
+    fpy_show_progress();
     bool has_raised = PyErr_CheckSignals() != 0;
     fpy_let_go();
     return has_raised;

@@ -17,7 +17,7 @@ static fpy_value *as_value(PyObject *self)
 
 PyObject *fpy_value_object(fpy_graph *graph, fer_value *value)
 {
-    fpy_value *self = PyObject_New(fpy_value, &fpy_class_value);
+    fpy_value *self = fpy_new(&fpy_class_value);
     if (self == NULL)
         return NULL;
     self->graph = (fpy_graph *)Py_NewRef((PyObject *)graph);
@@ -27,6 +27,7 @@ PyObject *fpy_value_object(fpy_graph *graph, fer_value *value)
 
 static void value_destroy(PyObject *self)
 {
+    fpy_forget(self);
     Py_DECREF((PyObject *)as_value(self)->graph);
     PyObject_Free(self);
 }
@@ -124,6 +125,7 @@ PyTypeObject fpy_class_value = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.TensorValue",
     .tp_doc = value_doc,
     .tp_basicsize = sizeof(fpy_value),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .tp_dealloc = value_destroy,
     .tp_repr = value_show,
@@ -214,7 +216,7 @@ static PyObject *create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
     PyObject *pairs = text == NULL ? NULL : types == NULL ? PyList_New(0) : name_inputs(types);
     if (pairs == NULL)
         return NULL;
-    fpy_graph *self = PyObject_New(fpy_graph, class);
+    fpy_graph *self = fpy_new(class);
     if (self != NULL) {
         self->module = NULL;
         self->graph = NULL;
@@ -230,6 +232,7 @@ static PyObject *create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
 
 static void destroy(PyObject *self)
 {
+    fpy_forget(self);
     fer_module_release(as_graph(self)->module);
     Py_XDECREF(as_graph(self)->names);
     PyObject_Free(self);
@@ -345,14 +348,49 @@ static PyObject *get_num_ops(PyObject *self, void *closure)
     return PyLong_FromSize_t(fer_graph_num_ops(as_graph(self)->graph));
 }
 
-/* The program's text, but for a graph that has no outputs yet. */
+/* The program's text. */
+static PyObject *text(PyObject *self)
+{
+    char *program = NULL;
+    fer_error error = FER_ERROR_INIT;
+    if (fer_module_print(as_graph(self)->module, &program, &error) != FER_OK)
+        return fpy_raise(&error);
+    return fpy_printed(program);
+}
+
+/* The same, but for a graph without outputs yet, or what no text can say: debuggers and notebooks
+ * show everything. */
 static PyObject *show(PyObject *self)
 {
-    char *text = NULL;
+    PyObject *program = text(self);
+    if (program != NULL || !PyErr_ExceptionMatches(PyExc_ValueError))
+        return program;
+    PyErr_Clear();
+    const fer_graph *graph = as_graph(self)->graph;
+    size_t num_inputs = fer_graph_num_inputs(graph), num_ops = fer_graph_num_ops(graph);
+    return PyUnicode_FromFormat("<Graph '%s': %zu input%s, %zu op%s>", fer_graph_name(graph),
+                                num_inputs, num_inputs == 1 ? "" : "s", num_ops,
+                                num_ops == 1 ? "" : "s");
+}
+
+static PyObject *to_dot(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    char *dot = NULL;
     fer_error error = FER_ERROR_INIT;
-    if (fer_module_print(as_graph(self)->module, &text, &error) != FER_OK)
+    if (fer_module_draw(as_graph(self)->module, &dot, &error) != FER_OK)
         return fpy_raise(&error);
-    return fpy_printed(text);
+    return fpy_printed(dot);
+}
+
+static PyObject *draw(PyObject *self, PyObject *unused)
+{
+    PyObject *dot = to_dot(self, unused);
+    PyObject *module = dot == NULL ? NULL : PyImport_ImportModule("ferrule._drawing");
+    PyObject *result = module == NULL ? NULL : PyObject_CallMethod(module, "svg", "O", dot);
+    Py_XDECREF(module);
+    Py_XDECREF(dot);
+    return result;
 }
 
 static PyGetSetDef members[] = {
@@ -376,6 +414,13 @@ static PyMethodDef methods[] = {
      "compile($self, executor=None)\n--\n\nA Model of the finished graph. ValueError: it is not "
      "finished,\n"
      "or there is no such executor."},
+    {"to_dot", to_dot, METH_NOARGS,
+     "to_dot($self)\n--\n\nThe graph in Graphviz's language, finished or not. A notebook shows the "
+     "picture that\n"
+     "`dot` makes of it, where that is installed.\n\n"
+     ">>> Graph('g', [TensorType('f32', ['n'])]).to_dot().splitlines()[0]\n'digraph {'"},
+    {"_repr_svg_", draw, METH_NOARGS,
+     "_repr_svg_($self)\n--\n\nWhat a notebook shows; None without Graphviz's `dot`."},
     {"__enter__", enter, METH_NOARGS, NULL},
     {"__exit__", leave, METH_VARARGS, NULL},
     {0},
@@ -396,10 +441,12 @@ PyTypeObject fpy_class_graph = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Graph",
     .tp_doc = graph_doc,
     .tp_basicsize = sizeof(fpy_graph),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = create,
     .tp_dealloc = destroy,
     .tp_repr = show,
+    .tp_str = text,
     .tp_methods = methods,
     .tp_getset = members,
 };

@@ -4,7 +4,7 @@
 #include <string.h>
 
 typedef struct model {
-    PyObject_HEAD vectorcallfunc vectorcall;
+    FPY_OBJECT_HEAD vectorcallfunc vectorcall;
     fer_model *model;
     fpy_graph *graph;
     size_t num_inputs;
@@ -165,7 +165,7 @@ PyObject *fpy_model_create(fpy_graph *graph, const char *executor)
     fpy_take_back();
     if (status != FER_OK)
         return fpy_raise_interrupted(&error);
-    model *self = PyObject_New(model, &fpy_class_model);
+    model *self = fpy_new(&fpy_class_model);
     if (self == NULL) {
         fer_model_release(made);
         return NULL;
@@ -183,6 +183,7 @@ PyObject *fpy_model_create(fpy_graph *graph, const char *executor)
 
 static void destroy(PyObject *self)
 {
+    fpy_forget(self);
     fer_model_release(as_model(self)->model);
     Py_DECREF((PyObject *)as_model(self)->graph);
     PyObject_Free(self);
@@ -220,6 +221,7 @@ PyTypeObject fpy_class_model = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Model",
     .tp_doc = model_doc,
     .tp_basicsize = sizeof(model),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .tp_vectorcall_offset = offsetof(model, vectorcall),
     .tp_call = PyVectorcall_Call,

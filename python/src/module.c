@@ -99,6 +99,7 @@ static int fill(PyObject *module)
     if (fpy_precede_numpy() < 0)
         return -1;
     fpy_watch_signals();
+    fpy_watch_compiles();
     return PyModule_AddStringConstant(module, "__version__", fer_version());
 }
 

@@ -21,7 +21,7 @@ static const fer_signature_spec *declared(const fpy_op *op)
 /* Takes the op; `source` may be NULL. */
 static PyObject *wrap(fer_op *made, PyObject *source)
 {
-    fpy_op *self = PyObject_New(fpy_op, &fpy_class_op);
+    fpy_op *self = fpy_new(&fpy_class_op);
     if (self == NULL) {
         fer_op_release(made);
         return NULL;
@@ -45,9 +45,8 @@ static PyObject *wrap(fer_op *made, PyObject *source)
 
 static void destroy(PyObject *self)
 {
+    fpy_forget(self);
     fpy_op *op = as_op(self);
-    if (op->weak_references != NULL)
-        PyObject_ClearWeakRefs(self);
     fer_op_release(op->op);
     Py_XDECREF(op->source);
     Py_XDECREF(op->attributes);
@@ -599,9 +598,9 @@ PyTypeObject fpy_class_op = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.CustomOp",
     .tp_doc = op_doc,
     .tp_basicsize = sizeof(fpy_op),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .tp_vectorcall_offset = offsetof(fpy_op, vectorcall),
-    .tp_weaklistoffset = offsetof(fpy_op, weak_references),
     .tp_call = PyVectorcall_Call,
     .tp_dealloc = destroy,
     .tp_repr = show,

@@ -5,14 +5,14 @@
 
 /* A name; of a dtype variable with what it may be. Runs have the same struct. */
 typedef struct named {
-    PyObject_HEAD PyObject *name;
+    FPY_OBJECT_HEAD PyObject *name;
     uint32_t allowed; /* 0: any */
 } named;
 
 typedef struct template
 {
-    PyObject_HEAD PyObject *dtype; /* a DType, DTypeVar or Param */
-    PyObject *axes;                /* a tuple of Dim and Run */
+    FPY_OBJECT_HEAD PyObject *dtype; /* a DType, DTypeVar or Param */
+    PyObject *axes;                  /* a tuple of Dim and Run */
 }
 template;
 
@@ -40,7 +40,7 @@ PyObject *fpy_template_axes(PyObject *self)
 
 static PyObject *make_named(PyTypeObject *class, PyObject *name, uint32_t allowed)
 {
-    named *self = PyObject_New(named, class);
+    named *self = fpy_new(class);
     if (self == NULL)
         return NULL;
     self->name = Py_NewRef(name);
@@ -50,6 +50,7 @@ static PyObject *make_named(PyTypeObject *class, PyObject *name, uint32_t allowe
 
 static void named_destroy(PyObject *self)
 {
+    fpy_forget(self);
     Py_DECREF(fpy_name_of(self));
     PyObject_Free(self);
 }
@@ -216,6 +217,7 @@ PyTypeObject fpy_class_dtype_var = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.DTypeVar",
     .tp_doc = dtype_var_doc,
     .tp_basicsize = sizeof(named),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = create_dtype_var,
     .tp_dealloc = named_destroy,
@@ -237,6 +239,7 @@ PyTypeObject fpy_class_run = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.Run",
     .tp_doc = run_doc,
     .tp_basicsize = sizeof(named),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = create_run,
     .tp_dealloc = named_destroy,
@@ -252,8 +255,7 @@ PyTypeObject fpy_class_run = {
 /* Takes both, which may be NULL with an exception. */
 static PyObject *make_template(PyObject *dtype, PyObject *axes)
 {
-    template *self =
-        dtype == NULL || axes == NULL ? NULL : PyObject_New(template, &fpy_class_template);
+    template *self = dtype == NULL || axes == NULL ? NULL : fpy_new(&fpy_class_template);
     if (self == NULL) {
         Py_XDECREF(dtype);
         Py_XDECREF(axes);
@@ -266,6 +268,7 @@ static PyObject *make_template(PyObject *dtype, PyObject *axes)
 
 static void destroy(PyObject *self)
 {
+    fpy_forget(self);
     Py_DECREF(fpy_template_dtype(self));
     Py_DECREF(fpy_template_axes(self));
     PyObject_Free(self);
@@ -471,6 +474,7 @@ PyTypeObject fpy_class_template = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.TemplateType",
     .tp_doc = template_doc,
     .tp_basicsize = sizeof(template),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = create,
     .tp_dealloc = destroy,

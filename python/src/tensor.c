@@ -22,7 +22,7 @@ PyObject *fpy_tensor_object(fer_tensor *tensor)
         self = free_objects[--num_free];
         (void)PyObject_Init((PyObject *)self, &fpy_class_tensor);
     } else {
-        self = PyObject_New(fpy_tensor, &fpy_class_tensor);
+        self = fpy_new(&fpy_class_tensor);
     }
     if (self == NULL)
         fer_tensor_release(tensor);
@@ -41,6 +41,7 @@ void fpy_tensor_release(fer_tensor *tensor)
 
 static void destroy(PyObject *self)
 {
+    fpy_forget(self);
     fpy_tensor_release(of(self));
     if (num_free < MAX_FREE)
         free_objects[num_free++] = (fpy_tensor *)self;
@@ -512,6 +513,7 @@ PyTypeObject fpy_class_tensor = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Tensor",
     .tp_doc = tensor_doc,
     .tp_basicsize = sizeof(fpy_tensor),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = create,
     .tp_dealloc = destroy,

@@ -8,7 +8,7 @@ static fer_type *of(PyObject *self)
 
 PyObject *fpy_type_object(fer_type *type)
 {
-    fpy_type *self = PyObject_New(fpy_type, &fpy_class_type);
+    fpy_type *self = fpy_new(&fpy_class_type);
     if (self == NULL)
         fer_type_release(type);
     else
@@ -18,6 +18,7 @@ PyObject *fpy_type_object(fer_type *type)
 
 static void destroy(PyObject *self)
 {
+    fpy_forget(self);
     fer_type_release(of(self));
     PyObject_Free(self);
 }
@@ -144,6 +145,7 @@ PyTypeObject fpy_class_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.TensorType",
     .tp_doc = type_doc,
     .tp_basicsize = sizeof(fpy_type),
+    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
     .tp_flags = Py_TPFLAGS_DEFAULT,
     .tp_new = create,
     .tp_dealloc = destroy,

@@ -1,9 +1,11 @@
 """Objects that lie, change while they are read, or call back: an exception, never a crash."""
 
 import ctypes
+import gc
 import pickle
 import subprocess
 import sys
+import weakref
 
 import pytest
 
@@ -195,3 +197,42 @@ def test_operators_outlive_an_interpreter():
     options = "isolated=False" if sys.version_info < (3, 13) else "'legacy'"
     run = subprocess.run([sys.executable, "-c", code % options], capture_output=True, text=True)
     assert (run.returncode, run.stderr) == (0, "")
+
+
+def finished():
+    graph = Graph("g", [TensorType("f32", ["n"])])
+    graph.output(graph.inputs[0])
+    return graph
+
+
+def test_everything_can_be_referred_to_weakly(kernels):
+    made = [
+        lambda: DeviceRef.CPU(),
+        lambda: Dim("n"),
+        lambda: Dim(3),
+        lambda: Dim("n") + 1,
+        lambda: custom.Symbol("n"),
+        lambda: custom.Param("n"),
+        lambda: custom.Run("s"),
+        lambda: custom.DTypeVar("T"),
+        lambda: custom.TemplateType("f32", ["n"]),
+        lambda: TensorType("f32", ["n"]),
+        lambda: Tensor([1.0]),
+        lambda: custom.declare("same", custom_extensions=kernels),
+        lambda: Graph("g", [TensorType("f32", ["n"])]),
+        lambda: Graph("g", [TensorType("f32", ["n"])]).inputs[0],
+        lambda: finished().compile(),
+    ]
+    for make in made:
+        thing = make()
+        ended = []
+        reference = weakref.ref(thing, ended.append)
+        assert reference() is thing and not ended
+        del thing
+        gc.collect()
+        assert reference() is None and ended == [reference]
+    assert weakref.ref(DType.int8)() is DType.int8
+    for _ in range(3):  # objects of tensors are used again
+        tensor = Tensor([1.0])
+        assert weakref.getweakrefcount(tensor) == 0
+        reference = weakref.ref(tensor)

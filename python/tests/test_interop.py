@@ -12,7 +12,7 @@ import zlib
 import pytest
 
 import ferrule
-from ferrule import DType, Tensor
+from ferrule import DType, Tensor, TensorType, custom
 
 np = pytest.importorskip("numpy")
 PLAIN = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
@@ -339,3 +339,30 @@ def test_the_last_reference_may_go_on_another_thread():
     thread.join()
     gc.collect()
     assert alive() is None
+
+
+def test_dtypes_of_numpy_serve_as_dtypes():
+    ml_dtypes = pytest.importorskip("ml_dtypes")
+    for dtype, expected in (
+        (np.float32, DType.float32),
+        (np.dtype("i2"), DType.int16),
+        (np.bool_, DType.bool),
+        (ml_dtypes.bfloat16, DType.bfloat16),
+        (np.dtype(ml_dtypes.float8_e5m2), DType.float8_e5m2),
+    ):
+        assert DType(dtype) is expected
+        assert Tensor.zeros(1, dtype).dtype is expected
+        assert TensorType(dtype, ["n"]).dtype is expected
+        assert custom.TemplateType(dtype, ["n"]).dtype is expected
+        assert custom.DTypeVar("T", [dtype, "f64"]) == custom.DTypeVar("T", [expected, DType.float64])
+        cast = custom.declare("cast", parameters={"to": dtype}, custom_extensions="std")
+        assert cast.parameters["to"] is expected and cast[{"to": dtype}] == cast
+    for wrong, kind in (
+        (np.complex64, TypeError),
+        (np.dtype(">f4"), NotImplementedError),
+        (np.float32(1), TypeError),
+        (float, TypeError),
+        (np.ndarray, TypeError),
+    ):
+        with pytest.raises(kind):
+            DType(wrong)

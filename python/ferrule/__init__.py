@@ -62,5 +62,10 @@ def from_dlpack(x: object, /, *, copy: bool | None = None) -> Tensor:
 
 
 def get_include() -> str:
-    """The folder to give a compiler or an editor for `#include <ferrule/kernel.h>`."""
+    """The folder to give a compiler or an editor for `#include <ferrule/kernel.h>`.
+
+    >>> import os
+    >>> os.path.isfile(os.path.join(ferrule.get_include(), "ferrule", "kernel.h"))
+    True
+    """
     return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "include")

@@ -10,8 +10,8 @@ from ferrule._operators import axes, declared
 
 @dataclass
 class Cut:
-    """What an index takes of one axis: `count` elements from `start` on, which counts from the end
-    where it is negative. `count` is a dim, and `needs` conditions, of the signature's text."""
+    """What an index takes of one axis: `count` elements from `start` on, which is negative to count
+    from the end. `count` is a dim, and `needs` conditions, of the signature's text."""
 
     start: int
     step: int
@@ -38,7 +38,8 @@ def take_slice(size: Dim, index: slice, axis: int) -> Cut:
     step = 1 if index.step is None else operator.index(index.step)
     if step == 0:
         raise ValueError("slice step cannot be zero")
-    name, needs = f"d{axis}", []
+    name = f"d{axis}"
+    needs: list[str] = []
 
     def place(bound: Any, default: tuple[int, int], least: int) -> tuple[int, int]:
         """(a, b) for a * size + b."""
@@ -97,14 +98,18 @@ def cut(value: TensorValue, cuts: list[Cut]) -> TensorValue:
     )
     r = len(cuts)
     needs = [need for c in cuts for need in c.needs]
-    return declared(
-        f"slice<T>(x: {axes(names)}, start: i64[{r}], step: i64[{r}]) -> {axes(counts)}"
-        + (" where " + ", ".join(needs) if needs else "")
-    )(value, start, step)
+    where = " where " + ", ".join(needs) if needs else ""
+    given = f"x: {axes(names)}, start: i64[{r}], step: i64[{r}]"
+    result: TensorValue = declared(f"slice<T>({given}) -> {axes(counts)}{where}")(
+        value, start, step
+    )
+    return result
 
 
 def index(value: TensorValue, key: Any) -> TensorValue:
-    cuts, given, shape = [], [], []
+    cuts: list[Cut] = []
+    given: list[str] = []
+    shape: list[str] = []
     for item in expand(key, value.rank):
         if item is None:
             shape.append("1")
@@ -114,5 +119,7 @@ def index(value: TensorValue, key: Any) -> TensorValue:
         if not c.is_dropped:
             shape.append(given[-1])
         cuts.append(c)
-    value = cut(value, cuts)
-    return value if given == shape else declared(f"reshape<T>(x: {axes(given)}) -> {axes(shape)}")(value)
+    result = cut(value, cuts)
+    if given != shape:
+        result = declared(f"reshape<T>(x: {axes(given)}) -> {axes(shape)}")(result)
+    return result

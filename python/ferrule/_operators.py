@@ -7,8 +7,6 @@ from typing import Any
 from ferrule import _core
 from ferrule._core import CustomOp, DType, Tensor, TensorValue
 
-Operand = Tensor | TensorValue
-
 # What is no MAP, and so takes no scalar for all elements.
 KERNELS = {"floor_div", "floor_mod", "int_pow"}
 
@@ -32,7 +30,7 @@ def to_float64() -> CustomOp:
 
 @functools.lru_cache(128)
 def declared(signature: str) -> CustomOp:
-    """An op of the standard package with other dims than its own, for which nothing is compiled."""
+    """An op of the standard package with other dims than its own; nothing is compiled for them."""
     return _core.declare(signature, custom_extensions="std")
 
 
@@ -84,7 +82,7 @@ def pair(a: Any, b: Any, divide: bool = False) -> tuple[Any, Any] | None:
 
 def broadcast(a: tuple[int, ...], b: tuple[int, ...]) -> tuple[int, ...]:
     """The shape that NumPy's rules give two shapes, or ValueError."""
-    shape = []
+    shape: list[int] = []
     for i in range(1, max(len(a), len(b)) + 1):
         x = a[-i] if i <= len(a) else 1
         y = b[-i] if i <= len(b) else 1
@@ -110,12 +108,13 @@ def spread(x: TensorValue, like: TensorValue, kept: int) -> TensorValue:
         return x
     last, last_of_other = ([f"{name}{i}" for i in range(kept)] for name in "xy")
     given = f"x: {axes(from_own + last)}, like: {axes(from_other + last_of_other)}"
-    return declared(f"broadcast<T>({given}) -> {axes(names + last)}")(x, like)
+    result: TensorValue = declared(f"broadcast<T>({given}) -> {axes(names + last)}")(x, like)
+    return result
 
 
 def align(x: Any, y: Any, kept: int = 0) -> tuple[Any, Any]:
-    """Operands of one shape, but for their last axes, of which `kept` stay. Sizes that are not known
-    to fit stay too: the op itself says what is wrong."""
+    """Operands of one shape, but for their last axes, of which `kept` stay. Values whose sizes are not
+    known to fit stay as they are: the op itself says what is wrong."""
     own, other = x.shape[: x.rank - kept], y.shape[: y.rank - kept]
     if own == other or x.dtype != y.dtype:
         return x, y
@@ -146,7 +145,8 @@ def elementwise(name: str, a: Any, b: Any) -> Any:
 
 
 def matmul(a: Any, b: Any) -> Any:
-    """A vector is a matrix of one row on the left, of one column on the right; that axis goes again."""
+    """A vector is a matrix of one row on the left and of one column on the right; that axis goes
+    again."""
     if isinstance(take(a), numbers.Real) or isinstance(take(b), numbers.Real):
         return NotImplemented
     operands = pair(a, b)

@@ -43,7 +43,7 @@ __all__ = [
 
 
 def Symbols(*names: str) -> tuple[Symbol, ...]:
-    """Several symbols at once.
+    """Several symbols at once. TypeError, ValueError: what is no name.
 
     >>> custom.Symbols("n", "w")
     (Symbol('n'), Symbol('w'))
@@ -82,9 +82,9 @@ def declare(
     kernel's own line disagrees with it. OSError: a package cannot be read. ferrule.CompileError: the
     compiler's words, or that there is none.
 
-    >>> halve = custom.declare("add<T>(a: T[*s], b: T[*s]) -> T[*s]", custom_extensions="std")
-    >>> halve.name
-    'add'
+    >>> add = custom.declare("add<T>(a: T[n], b: T[n]) -> T[n]", custom_extensions="std")
+    >>> add(Tensor([1, 2]), Tensor([3, 4])).tolist()
+    [4, 6]
     """
     return _core.declare(
         name, inputs, outputs, parameters, where, inout, effect, source, custom_extensions

@@ -437,17 +437,25 @@ static PyObject *reduce(PyObject *self, PyObject *unused)
 
 static PyGetSetDef members[] = {
     {"parameters", get_parameters, NULL,
-     "The distinct symbols of the dim, in the order of its text.", NULL},
+     "The distinct symbols of the dim, in the order of its text."
+     "\n\n>>> Dim('n * w // 2').parameters\n(SymbolicDim('n'), SymbolicDim('w'))",
+     NULL},
     {0},
 };
 
 static PyGetSetDef named_members[] = {
-    {"name", get_name, NULL, "The symbol's name.", NULL},
+    {"name", get_name, NULL,
+     "The symbol's name."
+     "\n\n>>> Dim('n').name\n'n'",
+     NULL},
     {0},
 };
 
 static PyGetSetDef static_members[] = {
-    {"dim", (getter)(void (*)(void))to_integer, NULL, "The integer.", NULL},
+    {"dim", (getter)(void (*)(void))to_integer, NULL,
+     "The integer."
+     "\n\n>>> Dim(3).dim\n3",
+     NULL},
     {0},
 };
 
@@ -489,17 +497,21 @@ PyTypeObject fpy_class_dim = {
 };
 
 PyDoc_STRVAR(symbolic_doc,
-             "SymbolicDim(name)\n--\n\nA caller's dim that is one name. It equals the name.");
+             "SymbolicDim(name)\n--\n\nA caller's dim that is one name. It equals the name.\n\n"
+             ">>> Dim('n'), Dim('n') == 'n'\n(SymbolicDim('n'), True)");
 PyDoc_STRVAR(static_doc,
-             "StaticDim(value)\n--\n\nA dim that is an integer. It equals the integer.");
-PyDoc_STRVAR(algebraic_doc, "A dim that is an expression.");
+             "StaticDim(value)\n--\n\nA dim that is an integer. It equals the integer.\n\n"
+             ">>> Dim(3), Dim(3) == 3\n(StaticDim(3), True)");
+PyDoc_STRVAR(algebraic_doc,
+             "A dim that is an expression.\n\n>>> Dim('n') // 2 + 1\nAlgebraicDim('n // 2 + 1')");
 PyDoc_STRVAR(symbol_doc,
              "Symbol(name)\n--\n\nA symbol of a declaration: operands bind it to their sizes.\n\n"
              ">>> custom.Symbol('w') // 2\nAlgebraicDim('w // 2')");
 PyDoc_STRVAR(
     param_doc,
     "Param(name)\n--\n\nA parameter of a declaration, by name: as a dim it stands for its\n"
-    "integer, and as the dtype of a TemplateType for its dtype.");
+    "integer, and as the dtype of a TemplateType for its dtype.\n\n"
+    ">>> custom.TemplateType(custom.Param('to'), [custom.Param('g')])\nTemplateType(to[g])");
 
 static PyTypeObject class_symbolic = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.SymbolicDim",

@@ -188,17 +188,28 @@ static PyObject *from_numpy(PyObject *class, PyObject *given)
 }
 
 static PyGetSetDef members[] = {
-    {"name", get_name, NULL, "The long name: 'float32', 'float8_e4m3fn'.", NULL},
-    {"short_name", get_short_name, NULL, "The name in signatures: 'f32', 'f8e4m3fn'.", NULL},
-    {"size_in_bytes", get_size, NULL, "Bytes of one element.", NULL},
+    {"name", get_name, NULL,
+     "The long name: 'float32', 'float8_e4m3fn'."
+     "\n\n>>> DType.float32.name\n'float32'",
+     NULL},
+    {"short_name", get_short_name, NULL,
+     "The name in signatures: 'f32', 'f8e4m3fn'."
+     "\n\n>>> DType.float32.short_name\n'f32'",
+     NULL},
+    {"size_in_bytes", get_size, NULL,
+     "Bytes of one element."
+     "\n\n>>> DType.bfloat16.size_in_bytes\n2",
+     NULL},
     {0},
 };
 
 static PyMethodDef methods[] = {
     {"is_float", is_float, METH_NOARGS,
-     "is_float($self)\n--\n\nWhether elements are floating-point numbers, the small ones too."},
+     "is_float($self)\n--\n\nWhether elements are floating-point numbers, the small ones too."
+     "\n\n>>> DType.bfloat16.is_float()\nTrue"},
     {"is_integral", is_integral, METH_NOARGS,
-     "is_integral($self)\n--\n\nWhether elements are integers, signed or not. A bool is none."},
+     "is_integral($self)\n--\n\nWhether elements are integers, signed or not. A bool is none."
+     "\n\n>>> DType.uint8.is_integral(), DType.bool.is_integral()\n(True, False)"},
     {"to_numpy", to_numpy, METH_NOARGS,
      "to_numpy($self)\n--\n\nThe NumPy dtype. bfloat16 and the two float8 need ml_dtypes\n"
      "(ImportError).\n\n>>> DType.float32.to_numpy()\ndtype('float32')"},
@@ -211,10 +222,12 @@ static PyMethodDef methods[] = {
     {0},
 };
 
-PyDoc_STRVAR(dtype_doc, "DType(name)\n--\n\n"
-                        "An element type. `DType.float32` and the like are its only objects;\n"
-                        "`DType('f32')` finds one by its short or long name.\n\n"
-                        ">>> DType('f32') is DType.float32\nTrue");
+PyDoc_STRVAR(dtype_doc,
+             "DType(name)\n--\n\n"
+             "An element type. `DType.float32` and the like are its only objects;\n"
+             "`DType('f32')` finds one by its short or long name, or by NumPy's dtype or class of\n"
+             "scalars, which all serve wherever a dtype is given. TypeError: there is none.\n\n"
+             ">>> DType('f32') is DType.float32\nTrue");
 
 PyTypeObject fpy_class_dtype = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.DType",
@@ -322,8 +335,14 @@ static PyObject *device_reduce(PyObject *self, PyObject *unused)
 }
 
 static PyGetSetDef device_members[] = {
-    {"id", device_get_id, NULL, "Which of the logical host devices.", NULL},
-    {"label", device_get_label, NULL, "The kind of device: 'cpu'.", NULL},
+    {"id", device_get_id, NULL,
+     "Which of the logical host devices."
+     "\n\n>>> DeviceRef.CPU().id\n0",
+     NULL},
+    {"label", device_get_label, NULL,
+     "The kind of device: 'cpu'."
+     "\n\n>>> DeviceRef.CPU().label\n'cpu'",
+     NULL},
     {0},
 };
 
@@ -342,7 +361,8 @@ static void device_destroy(PyObject *self)
     PyObject_Free(self);
 }
 
-PyDoc_STRVAR(device_doc, "Where a tensor lies. `DeviceRef.CPU()` is the host.");
+PyDoc_STRVAR(device_doc, "Where a tensor lies. `DeviceRef.CPU()` is the host.\n\n>>> "
+                         "Tensor.ones(2).device == DeviceRef.CPU()\nTrue");
 
 PyTypeObject fpy_class_device = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.DeviceRef",

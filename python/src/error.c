@@ -11,11 +11,20 @@ int fpy_add_errors(PyObject *module)
 {
     compile_error = PyErr_NewExceptionWithDoc(
         "ferrule.CompileError",
-        "A kernel could not be compiled: the compiler's own words, or that there is none.",
+        "A kernel could not be compiled: the compiler's own words, or that there is none.\n\n"
+        ">>> source = '''#include <ferrule/kernel.h>\n"
+        "... MAP(f, f32, IN(f32, x)) { return nonsense; }'''\n"
+        ">>> try:\n"
+        "...     custom.declare('f(x: f32[]) -> f32[]', source=source)\n"
+        "... except CompileError as error:\n"
+        "...     print('nonsense' in str(error))\n"
+        "True",
         PyExc_RuntimeError, NULL);
     kernel_error = PyErr_NewExceptionWithDoc(
         "ferrule.KernelError",
-        "A kernel failed while it ran, or what a graph was promised turned out false.",
+        "A kernel failed while it ran, or what a graph was promised turned out false.\n\n>>> "
+        "Tensor([1]) // 0\nTraceback (most recent call last):\n    ...\nferrule.KernelError: "
+        "floor_div: division by zero: element 0 of b is 0 (floor_div.c:13)",
         PyExc_RuntimeError, NULL);
     if (compile_error == NULL || kernel_error == NULL ||
         PyModule_AddObjectRef(module, "CompileError", compile_error) < 0)

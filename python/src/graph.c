@@ -102,12 +102,35 @@ static PyObject *rebind(PyObject *self, PyObject *shape)
 }
 
 static PyGetSetDef value_members[] = {
-    {"type", value_get_type, NULL, "The TensorType.", NULL},
-    {"shape", value_get_shape, NULL, "A tuple of dims.", NULL},
-    {"dtype", value_get_dtype, NULL, "The DType.", NULL},
-    {"rank", value_get_rank, NULL, "The number of dims.", NULL},
-    {"device", value_get_device, NULL, "The DeviceRef.", NULL},
-    {"graph", value_get_graph, NULL, "The Graph that it belongs to.", NULL},
+    {"type", value_get_type, NULL,
+     "The TensorType."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
+     "graph.inputs[0].type\nTensorType(f32[n, 3])",
+     NULL},
+    {"shape", value_get_shape, NULL,
+     "A tuple of dims."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
+     "graph.inputs[0].shape\n(SymbolicDim('n'), StaticDim(3))",
+     NULL},
+    {"dtype", value_get_dtype, NULL,
+     "The DType."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
+     "graph.inputs[0].dtype\nDType.float32",
+     NULL},
+    {"rank", value_get_rank, NULL,
+     "The number of dims."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> graph.inputs[0].rank\n2",
+     NULL},
+    {"device", value_get_device, NULL,
+     "The DeviceRef."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
+     "graph.inputs[0].device\nDeviceRef.CPU()",
+     NULL},
+    {"graph", value_get_graph, NULL,
+     "The Graph that it belongs to."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> graph.inputs[0].graph is "
+     "graph\nTrue",
+     NULL},
     {0},
 };
 
@@ -115,11 +138,21 @@ static PyMethodDef value_methods[] = {
     {"rebind", rebind, METH_O,
      "rebind($self, shape, /)\n--\n\nThe same value with these dims, which is checked when the "
      "graph\n"
-     "runs (KernelError). ValueError: another rank, a dim that cannot hold."},
+     "runs (KernelError). ValueError: another rank, a dim that cannot hold."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
+     "graph.inputs[0].rebind([2, 3]).shape\n(StaticDim(2), StaticDim(3))"},
     {0},
 };
 
-PyDoc_STRVAR(value_doc, "A value in a graph: an input, or the result of an op that was staged.");
+PyDoc_STRVAR(
+    value_doc,
+    "A value in a graph: an input, or the result of an op that was staged.\n\nOperators stage ops "
+    "of the standard package and broadcast where the dims say what fits (they are\nequal, or one "
+    "is 1). Indices are integers, slices, `...` and None; where a size is a name, bounds\nlie "
+    "within it, which is checked when the graph runs (ValueError).\n\nTypeError: what has no "
+    "elements. ValueError: shapes or dtypes that do not fit, a finished graph.\nIndexError: a "
+    "place outside a known size.\n\n>>> x, y = Graph('g', [TensorType('f32', ['n', 1]), "
+    "TensorType('f32', ['m'])]).inputs\n>>> (x + y)[:, 1:].type\nTensorType(f32[n, m - 1])");
 
 PyTypeObject fpy_class_value = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.TensorValue",
@@ -394,11 +427,30 @@ static PyObject *draw(PyObject *self, PyObject *unused)
 }
 
 static PyGetSetDef members[] = {
-    {"name", get_name, NULL, "The graph's name.", NULL},
-    {"inputs", get_inputs, NULL, "A tuple of TensorValue.", NULL},
-    {"input_names", get_input_names, NULL, "A tuple of the inputs' names.", NULL},
-    {"outputs", get_outputs, NULL, "A tuple of TensorValue; empty before output().", NULL},
-    {"num_ops", get_num_ops, NULL, "How many ops were staged.", NULL},
+    {"name", get_name, NULL,
+     "The graph's name."
+     "\n\n>>> Graph('g').name\n'g'",
+     NULL},
+    {"inputs", get_inputs, NULL,
+     "A tuple of TensorValue."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
+     "graph.inputs\n(<TensorValue f32[n, 3] of graph 'g'>,)",
+     NULL},
+    {"input_names", get_input_names, NULL,
+     "A tuple of the inputs' names."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
+     "graph.input_names\n('x',)",
+     NULL},
+    {"outputs", get_outputs, NULL,
+     "A tuple of TensorValue; empty before output()."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
+     "graph.output(graph.inputs[0])\n>>> len(graph.outputs)\n1",
+     NULL},
+    {"num_ops", get_num_ops, NULL,
+     "How many ops were staged."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> y = graph.inputs[0] * "
+     "2\n>>> graph.num_ops\n1",
+     NULL},
     {0},
 };
 
@@ -406,14 +458,20 @@ static PyMethodDef methods[] = {
     {"output", (PyCFunction)(void (*)(void))output, METH_FASTCALL,
      "output($self, /, *values)\n--\n\nFinishes the graph. ValueError: a second call, a value of "
      "another\n"
-     "graph."},
+     "graph. TypeError: what is no value."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
+     "graph.output(graph.inputs[0], graph.inputs[0])\n>>> len(graph.outputs)\n2"},
     {"constant", constant, METH_O,
      "constant($self, data, /)\n--\n\nA value that is always this tensor, array, number or nested\n"
-     "sequence; it is copied."},
+     "sequence; it is copied. Dtypes and errors are Tensor()'s. ValueError: the graph is finished."
+     "\n\n>>> Graph('g').constant([1, 2]).type\nTensorType(i64[2])"},
     {"compile", (PyCFunction)(void (*)(void))compile, METH_VARARGS | METH_KEYWORDS,
      "compile($self, executor=None)\n--\n\nA Model of the finished graph. ValueError: it is not "
      "finished,\n"
-     "or there is no such executor."},
+     "or there is no such executor. `executor` is 'interpret' or None."
+     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
+     "graph.output(graph.inputs[0] * 2)\n>>> graph.compile()(Tensor.ones((1, 3))).tolist()\n[[2.0, "
+     "2.0, 2.0]]"},
     {"to_dot", to_dot, METH_NOARGS,
      "to_dot($self)\n--\n\nThe graph in Graphviz's language, finished or not. A notebook shows the "
      "picture that\n"

@@ -205,7 +205,11 @@ static PyObject *get_graph(PyObject *self, void *closure)
 }
 
 static PyGetSetDef members[] = {
-    {"graph", get_graph, NULL, "The graph that it runs.", NULL},
+    {"graph", get_graph, NULL,
+     "The graph that it runs."
+     "\n\n>>> graph = Graph('g')\n>>> graph.output(graph.constant(2))\n>>> graph.compile().graph "
+     "is graph\nTrue",
+     NULL},
     {0},
 };
 
@@ -215,7 +219,12 @@ PyDoc_STRVAR(
     "position or by the input's name; anything that ops take will do. One output comes\n"
     "bare, several come as a list.\n\n"
     "TypeError: the number or names of inputs. ValueError: dtype, rank, sizes.\n"
-    "ferrule.KernelError: a kernel failed, a rebind is false.");
+    "ferrule.KernelError: a kernel failed, a rebind is false.\n\n"
+    ">>> graph = Graph('g', {'x': TensorType('f32', ['n'])})\n"
+    ">>> graph.output(graph.inputs[0] + 1)\n"
+    ">>> model = graph.compile()\n"
+    ">>> model(Tensor([1.0])).tolist(), model(x=Tensor([2.0, 3.0])).tolist()\n"
+    "([2.0], [3.0, 4.0])");
 
 PyTypeObject fpy_class_model = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Model",

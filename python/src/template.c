@@ -192,13 +192,22 @@ static PyObject *run_reduce(PyObject *self, PyObject *unused)
 }
 
 static PyGetSetDef dtype_var_members[] = {
-    {"name", get_name, NULL, "The variable's name.", NULL},
-    {"allowed", get_allowed, NULL, "A tuple of the DTypes it may be, or None for any.", NULL},
+    {"name", get_name, NULL,
+     "The variable's name."
+     "\n\n>>> custom.DTypeVar('T').name\n'T'",
+     NULL},
+    {"allowed", get_allowed, NULL,
+     "A tuple of the DTypes it may be, or None for any."
+     "\n\n>>> custom.DTypeVar('T', ['f32', 'f64']).allowed\n(DType.float32, DType.float64)",
+     NULL},
     {0},
 };
 
 static PyGetSetDef run_members[] = {
-    {"name", get_name, NULL, "The run's name.", NULL},
+    {"name", get_name, NULL,
+     "The run's name."
+     "\n\n>>> custom.Run('s').name\n's'",
+     NULL},
     {0},
 };
 
@@ -210,7 +219,7 @@ PyDoc_STRVAR(
     "DTypeVar(name, allowed=None)\n--\n\n"
     "A dtype variable: operands that share it have one dtype, and results take it from\n"
     "them. `allowed` is a class ('any_float', 'any_int', 'any_signed', 'any_unsigned') or\n"
-    "a sequence of dtypes.\n\n"
+    "a sequence of dtypes. TypeError, ValueError: a name or a constraint that is none.\n\n"
     ">>> custom.DTypeVar('T', 'any_unsigned').allowed[0]\nDType.uint8");
 
 PyTypeObject fpy_class_dtype_var = {
@@ -453,8 +462,14 @@ static PyObject *reduce(PyObject *self, PyObject *unused)
 }
 
 static PyGetSetDef members[] = {
-    {"dtype", get_dtype, NULL, "A DType, a DTypeVar, or the Param that gives it.", NULL},
-    {"shape", get_shape, NULL, "A tuple of dims and runs.", NULL},
+    {"dtype", get_dtype, NULL,
+     "A DType, a DTypeVar, or the Param that gives it."
+     "\n\n>>> custom.TemplateType('f32', ['n']).dtype\nDType.float32",
+     NULL},
+    {"shape", get_shape, NULL,
+     "A tuple of dims and runs."
+     "\n\n>>> custom.TemplateType('f32', [custom.Run('s'), 3]).shape\n(Run('s'), StaticDim(3))",
+     NULL},
     {0},
 };
 
@@ -465,7 +480,7 @@ PyDoc_STRVAR(
     "TemplateType(dtype, shape)\n--\n\n"
     "The type of an operand or a result in a declaration. `dtype` is a DType or its name, a\n"
     "DTypeVar, or a Param. `shape` is a sequence of integers, expressions of Symbol and\n"
-    "Param, and Run.\n\n"
+    "Param, and Run. TypeError: what is none of them.\n\n"
     ">>> n, w = custom.Symbols('n', 'w')\n"
     ">>> custom.TemplateType(DType.float32, [n, w // 2])\n"
     "TemplateType(f32[n, w // 2])");

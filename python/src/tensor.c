@@ -418,18 +418,46 @@ static PyObject *show(PyObject *self)
 }
 
 static PyGetSetDef members[] = {
-    {"shape", get_shape, NULL, "A tuple of ints.", NULL},
-    {"dtype", get_dtype, NULL, "The DType.", NULL},
-    {"device", get_device, NULL, "The DeviceRef.", NULL},
-    {"rank", get_rank, NULL, "The number of axes.", NULL},
-    {"ndim", get_rank, NULL, "The number of axes, by NumPy's name.", NULL},
-    {"size", get_num_elements, NULL, "The number of elements.", NULL},
-    {"nbytes", get_num_bytes, NULL, "Bytes of all elements.", NULL},
-    {"type", get_type, NULL, "The TensorType.", NULL},
+    {"shape", get_shape, NULL,
+     "A tuple of ints."
+     "\n\n>>> Tensor.ones((2, 3)).shape\n(2, 3)",
+     NULL},
+    {"dtype", get_dtype, NULL,
+     "The DType."
+     "\n\n>>> Tensor([1, 2]).dtype\nDType.int64",
+     NULL},
+    {"device", get_device, NULL,
+     "The DeviceRef."
+     "\n\n>>> Tensor(1).device\nDeviceRef.CPU()",
+     NULL},
+    {"rank", get_rank, NULL,
+     "The number of axes."
+     "\n\n>>> Tensor.ones((2, 3)).rank\n2",
+     NULL},
+    {"ndim", get_rank, NULL,
+     "The number of axes, by NumPy's name."
+     "\n\n>>> Tensor.ones((2, 3)).ndim\n2",
+     NULL},
+    {"size", get_num_elements, NULL,
+     "The number of elements."
+     "\n\n>>> Tensor.ones((2, 3)).size\n6",
+     NULL},
+    {"nbytes", get_num_bytes, NULL,
+     "Bytes of all elements."
+     "\n\n>>> Tensor.ones((2, 3), 'f64').nbytes\n48",
+     NULL},
+    {"type", get_type, NULL,
+     "The TensorType."
+     "\n\n>>> Tensor.ones((2, 3)).type\nTensorType(f32[2, 3])",
+     NULL},
     {"is_read_only", get_read_only, NULL,
-     "Whether the elements must not be written: borrowed from what says so.", NULL},
+     "Whether the elements must not be written: borrowed from what says so."
+     "\n\n>>> Tensor.from_dlpack(b'ab').is_read_only\nTrue",
+     NULL},
     {"is_compact", get_compact, NULL,
-     "Whether the elements lie in row-major order without gaps, as kernels need them.", NULL},
+     "Whether the elements lie in row-major order without gaps, as kernels need them."
+     "\n\n>>> Tensor.ones((2, 3)).is_compact\nTrue",
+     NULL},
     {0},
 };
 
@@ -442,10 +470,12 @@ static PyMethodDef methods[] = {
      "ValueError: a negative extent, rank above 8. OverflowError, MemoryError.\n\n"
      ">>> Tensor.ones((2, 3)).shape\n(2, 3)"},
     {"zeros", FUNCTION(make_zeros), CREATOR,
-     "zeros($type, shape, dtype=DType.float32, device=None)\n--\n\nA tensor of zeros."},
+     "zeros($type, shape, dtype=DType.float32, device=None)\n--\n\nA tensor of zeros; arguments "
+     "and errors as of ones.\n\n>>> Tensor.zeros(2, 'i8').tolist()\n[0, 0]"},
     {"empty", FUNCTION(make_empty), CREATOR,
      "empty($type, shape, dtype=DType.float32, device=None)\n--\n\n"
-     "A tensor whose elements are whatever the memory holds; for `out=`."},
+     "A tensor whose elements are whatever the memory holds; for `out=`. Arguments and errors as "
+     "of\nones.\n\n>>> Tensor.empty((2, 0)).shape\n(2, 0)"},
     {"full", FUNCTION(make_full), CREATOR,
      "full($type, shape, value, dtype=DType.float32, device=None)\n--\n\n"
      "A tensor of one number. A float is rounded to a float dtype; everything else has to be "
@@ -462,12 +492,15 @@ static PyMethodDef methods[] = {
      "they\n"
      "are, too, and each call that reads them copies them; copy=False refuses them (ValueError),\n"
      "copy=True always copies, to a compact writable tensor.\n"
-     "NotImplementedError: elements that have no dtype here, or the other byte order."},
+     "NotImplementedError: elements that have no dtype here, or the other byte order.\n\n>>> "
+     "import numpy\n>>> array = numpy.zeros(2, 'f4')\n>>> array[0] = "
+     "Tensor.from_numpy(array).numpy()[1] = 1\n>>> array\narray([1., 1.], dtype=float32)"},
     {"from_dlpack", FUNCTION(from_dlpack), CREATOR,
      "from_dlpack($type, x, /, *, copy=None)\n--\n\n"
      "A tensor over the memory of what has `__dlpack__` or a buffer, or of a DLPack capsule, "
      "which\n"
-     "it consumes. `copy` as in from_numpy. NotImplementedError: memory of another device."},
+     "it consumes. `copy` as in from_numpy. NotImplementedError: memory of another device.\n\n>>> "
+     "Tensor.from_dlpack(bytearray(b'ab')).tolist()\n[97, 98]"},
     {"numpy", fpy_tensor_numpy, METH_NOARGS,
      "numpy($self)\n--\n\nA NumPy array over the same memory. bfloat16 and the two float8 need "
      "ml_dtypes\n"
@@ -476,12 +509,17 @@ static PyMethodDef methods[] = {
      "item($self)\n--\n\nThe only element, as a Python number. ValueError: there is not one.\n\n"
      ">>> Tensor.full((), 2.5).item()\n2.5"},
     {"tolist", fpy_tensor_tolist, METH_NOARGS,
-     "tolist($self)\n--\n\nThe elements in nested lists, of rank 0 a number."},
-    {"to", copy_to, METH_O, "to($self, device, /)\n--\n\nA copy on that device."},
+     "tolist($self)\n--\n\nThe elements in nested lists, of rank 0 a number.\n\n>>> "
+     "Tensor.ones((1, 2)).tolist()\n[[1.0, 1.0]]"},
+    {"to", copy_to, METH_O,
+     "to($self, device, /)\n--\n\nA copy on that device; None is the host. TypeError: what is no "
+     "DeviceRef.\n\n>>> Tensor([1]).to(DeviceRef.CPU()).device\nDeviceRef.CPU()"},
     {"broadcast_to", fpy_tensor_broadcast, METH_O,
      "broadcast_to($self, shape, /)\n--\n\nA copy of that shape, by NumPy's rules (ValueError).\n\n"
      ">>> Tensor.arange(2).broadcast_to((2, 2)).tolist()\n[[0, 1], [0, 1]]"},
-    {"copy", copy_here, METH_NOARGS, "copy($self)\n--\n\nA compact writable copy."},
+    {"copy", copy_here, METH_NOARGS,
+     "copy($self)\n--\n\nA compact writable copy: of the same shape and dtype, on the same "
+     "device.\n\n>>> Tensor.from_dlpack(b'ab').copy().is_read_only\nFalse"},
     {"__copy__", copy_here, METH_NOARGS, NULL},
     {"__deepcopy__", FUNCTION(copy_here), METH_O, NULL},
     {"__array__", FUNCTION(fpy_tensor_array), METH_VARARGS | METH_KEYWORDS,
@@ -506,7 +544,11 @@ PyDoc_STRVAR(
     "from_numpy and from_dlpack share memory instead, however its elements lie.\n\n"
     "Its dtype, shape and address never change; its elements may, through NumPy, `out=`\n"
     "and `inout` operands.\n\n"
-    "ValueError: ragged sequences, a number that the dtype cannot hold.\n\n"
+    "Operators are ops of the standard package, with NumPy's rules of broadcasting. Dtypes are\n"
+    "not mixed; a number takes the tensor's dtype, and integers are divided as float64. Indices\n"
+    "are integers, slices, `...` and None, and give copies.\n\n"
+    "ValueError: ragged sequences, a number that the dtype cannot hold; operands whose shapes or\n"
+    "dtypes do not fit. IndexError. KernelError: an integer by zero.\n\n"
     ">>> Tensor([[1, 2], [3, 4]]).shape\n(2, 2)");
 
 PyTypeObject fpy_class_tensor = {

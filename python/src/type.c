@@ -121,10 +121,22 @@ static PyObject *reduce(PyObject *self, PyObject *unused)
 }
 
 static PyGetSetDef members[] = {
-    {"dtype", get_dtype, NULL, "The DType.", NULL},
-    {"shape", get_shape, NULL, "A tuple of dims; None where only the data tells.", NULL},
-    {"rank", get_rank, NULL, "The number of dims.", NULL},
-    {"device", get_device, NULL, "The DeviceRef.", NULL},
+    {"dtype", get_dtype, NULL,
+     "The DType."
+     "\n\n>>> TensorType('f32', ['n', 3]).dtype\nDType.float32",
+     NULL},
+    {"shape", get_shape, NULL,
+     "A tuple of dims; None where only the data tells."
+     "\n\n>>> TensorType('f32', ['n', 3]).shape\n(SymbolicDim('n'), StaticDim(3))",
+     NULL},
+    {"rank", get_rank, NULL,
+     "The number of dims."
+     "\n\n>>> TensorType('f32', ['n', 3]).rank\n2",
+     NULL},
+    {"device", get_device, NULL,
+     "The DeviceRef."
+     "\n\n>>> TensorType('f32', []).device\nDeviceRef.CPU()",
+     NULL},
     {0},
 };
 

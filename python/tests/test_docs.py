@@ -54,4 +54,4 @@ def test_docstrings(name, thing):
     if name.endswith("__version__"):
         return
     assert thing.__doc__, name
-    run(name, thing.__doc__, NAMES)
+    assert run(name, thing.__doc__, NAMES) > 0, f"{name}: no example"

@@ -10,23 +10,28 @@ from ferrule._operators import axes, declared
 
 @dataclass
 class Cut:
-    """What an index takes of one axis: `count` elements from `start` on, which is negative to count
-    from the end. `count` is a dim, and `needs` conditions, of the signature's text."""
+    """What an index takes of one axis: `count` elements, a dim of the signature's text, from `start`
+    on, which is negative to count from the end. The axis has `least` elements, and at most `most`."""
 
     start: int
     step: int
     count: str
-    needs: list[str]
+    least: int = 0
+    most: int | None = None
     is_dropped: bool = False
     is_whole: bool = False
+
+    def conditions(self, name: str) -> list[str]:
+        least = [f"{name} >= {self.least}"] if self.least > 0 else []
+        return least if self.most is None else least + [f"{name} <= {self.most}"]
 
 
 def take_one(size: Dim, index: int, axis: int) -> Cut:
     if not isinstance(size, StaticDim):
-        return Cut(index, 1, "1", [f"d{axis} >= {-index if index < 0 else index + 1}"], True)
+        return Cut(index, 1, "1", least=-index if index < 0 else index + 1, is_dropped=True)
     if not -int(size) <= index < int(size):
         raise IndexError(f"index {index} is outside axis {axis} of {size}")
-    return Cut(index % int(size), 1, "1", [], True, is_whole=size == 1)
+    return Cut(index % int(size), 1, "1", is_dropped=True, is_whole=size == 1)
 
 
 def take_slice(size: Dim, index: slice, axis: int) -> Cut:
@@ -34,33 +39,39 @@ def take_slice(size: Dim, index: slice, axis: int) -> Cut:
     if isinstance(size, StaticDim):
         places = range(int(size))[index]
         is_whole = places == range(int(size))
-        return Cut(places.start, places.step, str(len(places)), [], is_whole=is_whole)
+        return Cut(places.start, places.step, str(len(places)), is_whole=is_whole)
     step = 1 if index.step is None else operator.index(index.step)
     if step == 0:
         raise ValueError("slice step cannot be zero")
-    name = f"d{axis}"
-    needs: list[str] = []
+    is_forward = step > 0
+    least = 0
 
-    def place(bound: Any, default: tuple[int, int], least: int) -> tuple[int, int]:
-        """(a, b) for a * size + b."""
+    def place(bound: Any, default: tuple[int, int], behind: int) -> tuple[int, int]:
+        """(a, b) for a * size + b, a being 0 or 1."""
+        nonlocal least
         if bound is None:
             return default
         at = operator.index(bound)
-        needs.append(f"{name} >= {-at if at < 0 else at + least}")
+        least = max(least, -at if at < 0 else at + behind)
         return (1, at) if at < 0 else (0, at)
 
-    first = place(index.start, (0, 0) if step > 0 else (1, -1), least=int(step < 0))
-    end = place(index.stop, (1, 0) if step > 0 else (0, -1), least=0)
-    sign = 1 if step > 0 else -1
-    factor, rest = sign * (end[0] - first[0]), sign * (end[1] - first[1])
-    if factor == 0 and rest <= 0:
-        return Cut(0, 1, "0", [])
-    distance = f"{factor} * {name} + {rest}"
-    is_all = (factor, rest) == (1, 0)
-    if not is_all:
-        needs.append(f"{distance} >= 0")
-    count = f"({distance} + {abs(step) - 1}) // {abs(step)}"
-    return Cut(first[1], step, count, needs, is_whole=is_all and step == 1)
+    first = place(index.start, (0, 0) if is_forward else (1, -1), behind=0 if is_forward else 1)
+    end = place(index.stop, (1, 0) if is_forward else (0, -1), behind=0)
+    (low, high) = (first, end) if is_forward else (end, first)
+    factor, rest = high[0] - low[0], high[1] - low[1]
+    if factor == 0:
+        count = len(range(0, rest, abs(step)))
+        return Cut(first[1], step, str(count), least if count > 0 else 0)
+    # Between the two are size + rest elements, or rest - size: not fewer than none.
+    distance = f"{factor} * d{axis} + {rest}"
+    return Cut(
+        first[1],
+        step,
+        f"({distance} + {abs(step) - 1}) // {abs(step)}",
+        least=max(least, -rest) if factor > 0 else least,
+        most=rest if factor < 0 else None,
+        is_whole=(first, end, step) == ((0, 0), (1, 0), 1),
+    )
 
 
 def take_item(value: TensorValue, item: Any, axis: int) -> Cut:
@@ -97,7 +108,7 @@ def cut(value: TensorValue, cuts: list[Cut]) -> TensorValue:
         for numbers in ([c.start for c in cuts], [c.step for c in cuts])
     )
     r = len(cuts)
-    needs = [need for c in cuts for need in c.needs]
+    needs = [need for c, name in zip(cuts, names) for need in c.conditions(name)]
     where = " where " + ", ".join(needs) if needs else ""
     given = f"x: {axes(names)}, start: i64[{r}], step: i64[{r}]"
     result: TensorValue = declared(f"slice<T>({given}) -> {axes(counts)}{where}")(

@@ -63,20 +63,20 @@ def declare(
     effect: bool = False,
     source: str | None = None,
 ) -> CustomOp:
-    """Declares an op: judges the declaration, finds the kernel, and compiles it or finds it compiled.
+    """Declares an op: judges the declaration, finds the kernel, and compiles it unless it is cached.
 
-    name: with `inputs` the op's name; without them a whole declaration in text
-        ("halve(x: f32[n]) -> f32[n // 2]"), or the name of a kernel whose package has a SIGNATURE.
-    inputs: a mapping of operand names to TemplateType, in order.
-    outputs: a sequence of TemplateType, or a mapping of result names to them.
-    parameters: a mapping of names to bool, int, float, str or DType. None declares an int without a
-        value, and a class (float, bool, str, DType) a parameter of that kind without one. With a
-        declaration in text: values in place of its own.
-    custom_extensions: the kernel package, or a sequence of packages: folders, "std" or "blas".
-    where: conditions in text, "n % 2 == 0", one or a sequence.
-    inout: the operands that are changed in place, by name.
-    effect: whether a call does more than its results show.
-    source: C code with the kernel, instead of packages.
+    - `name`: with `inputs` the op's name; without them a whole declaration in text
+      ("halve(x: f32[n]) -> f32[n // 2]"), or the name of a kernel whose package has a SIGNATURE.
+    - `inputs`: a mapping of operand names to TemplateType, in order.
+    - `outputs`: a sequence of TemplateType, or a mapping of result names to them.
+    - `parameters`: a mapping of names to bool, int, float, str or DType. None declares an int
+      without a value, and a class (float, bool, str, DType) a parameter of that kind without one.
+      With a declaration in text: values in place of its own.
+    - `custom_extensions`: the kernel package, or a sequence of packages: folders, "std", "blas".
+    - `where`: conditions in text, "n % 2 == 0", one or a sequence.
+    - `inout`: the operands that are changed in place, by name.
+    - `effect`: whether a call does more than its results show.
+    - `source`: C code with the kernel, instead of packages.
 
     TypeError, ValueError, ZeroDivisionError, OverflowError: the declaration is not good, or the
     kernel's own line disagrees with it. OSError: a package cannot be read. ferrule.CompileError: the

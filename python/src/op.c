@@ -606,9 +606,19 @@ static PyGetSetDef members[] = {
      "\n\n>>> custom.declare('add', custom_extensions='std').effect\nFalse",
      NULL},
     {"__name__", get_name, NULL, NULL, NULL},
-    {"__signature__", get_made, NULL, NULL, (void *)&SIGNATURE},
     {0},
 };
+
+/* Not a member of the class, which inspect asks for a signature of its own. */
+static PyObject *get_attribute(PyObject *self, PyObject *name)
+{
+    PyObject *attribute = PyObject_GenericGetAttr(self, name);
+    if (attribute != NULL || !PyUnicode_Check(name) ||
+        PyUnicode_CompareWithASCIIString(name, "__signature__") != 0)
+        return attribute;
+    PyErr_Clear();
+    return get_made(self, (void *)&SIGNATURE);
+}
 
 static PyMethodDef methods[] = {
     {"__copy__", itself, METH_NOARGS, NULL},
@@ -643,6 +653,7 @@ PyTypeObject fpy_class_op = {
     .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_HAVE_VECTORCALL | Py_TPFLAGS_DISALLOW_INSTANTIATION,
     .tp_vectorcall_offset = offsetof(fpy_op, vectorcall),
     .tp_call = PyVectorcall_Call,
+    .tp_getattro = get_attribute,
     .tp_dealloc = destroy,
     .tp_repr = show,
     .tp_hash = hash,

@@ -466,19 +466,21 @@ static PyGetSetDef members[] = {
 
 static PyMethodDef methods[] = {
     {"ones", FUNCTION(make_ones), CREATOR,
-     "ones($type, shape, dtype=DType.float32, device=None)\n--\n\nA tensor of ones.\n\n"
+     "ones($type, shape, dtype=None, device=None)\n--\n\nA tensor of ones, float32 unless `dtype` "
+     "says.\n\n"
      "ValueError: a negative extent, rank above 8. OverflowError, MemoryError.\n\n"
      ">>> Tensor.ones((2, 3)).shape\n(2, 3)"},
     {"zeros", FUNCTION(make_zeros), CREATOR,
-     "zeros($type, shape, dtype=DType.float32, device=None)\n--\n\nA tensor of zeros; arguments "
+     "zeros($type, shape, dtype=None, device=None)\n--\n\nA tensor of zeros; arguments "
      "and errors as of ones.\n\n>>> Tensor.zeros(2, 'i8').tolist()\n[0, 0]"},
     {"empty", FUNCTION(make_empty), CREATOR,
-     "empty($type, shape, dtype=DType.float32, device=None)\n--\n\n"
+     "empty($type, shape, dtype=None, device=None)\n--\n\n"
      "A tensor whose elements are whatever the memory holds; for `out=`. Arguments and errors as "
      "of\nones.\n\n>>> Tensor.empty((2, 0)).shape\n(2, 0)"},
     {"full", FUNCTION(make_full), CREATOR,
-     "full($type, shape, value, dtype=DType.float32, device=None)\n--\n\n"
-     "A tensor of one number. A float is rounded to a float dtype; everything else has to be "
+     "full($type, shape, value, dtype=None, device=None)\n--\n\n"
+     "A tensor of one number, float32 unless `dtype` says. A float is rounded to a float dtype; "
+     "everything else has to be "
      "exact\n"
      "(ValueError).\n\n>>> Tensor.full(2, 7, DType.int8).tolist()\n[7, 7]"},
     {"arange", FUNCTION(make_arange), CREATOR,

@@ -146,7 +146,7 @@ static PyMethodDef methods[] = {
 };
 
 PyDoc_STRVAR(type_doc,
-             "TensorType(dtype, shape, device=DeviceRef.CPU())\n--\n\n"
+             "TensorType(dtype, shape, device=None)\n--\n\n"
              "The type of a tensor or a graph's value. Dims are integers, names and\n"
              "expressions of them.\n\n"
              "TypeError: what is no dtype or dim; a symbol of a declaration.\n"

@@ -1,6 +1,8 @@
 """The documents' and docstrings' examples do what they show."""
 
 import doctest
+import inspect
+import json
 import pathlib
 import re
 
@@ -55,3 +57,27 @@ def test_docstrings(name, thing):
         return
     assert thing.__doc__, name
     assert run(name, thing.__doc__, NAMES) > 0, f"{name}: no example"
+
+
+@pytest.mark.parametrize("name, thing", [pytest.param(*pair, id=pair[0]) for pair in documented()])
+def test_signatures(name, thing):
+    """Editors can say what a function takes."""
+    if inspect.isroutine(thing):
+        parameters = inspect.signature(thing).parameters
+        assert not any(p.kind is p.VAR_KEYWORD for p in parameters.values()), name
+
+
+def test_the_notebook(monkeypatch):
+    """Its cells run in order; those that say that they fail do. `./dev docs` runs it in Jupyter."""
+    cells = json.loads((ROOT / "examples" / "tutorial.ipynb").read_text(encoding="utf-8"))["cells"]
+    codes = [cell for cell in cells if cell["cell_type"] == "code"]
+    assert len(codes) > 8 and not any(cell["outputs"] for cell in codes)
+    names = {}
+    for cell in codes:
+        code = "".join(cell["source"])
+        if "raises-exception" in cell["metadata"].get("tags", []):
+            with pytest.raises((ValueError, ferrule.KernelError)):
+                exec(code, names)
+        else:
+            exec(code, names)
+    assert names["graph"].outputs[0].shape == ("h", names["graph"].inputs[0].shape[1] // 2 - 1, 3)

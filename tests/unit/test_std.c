@@ -277,7 +277,7 @@ static void test_floor_division_of_floats(void **state)
                                   0.0f, 0, 2,  INFINITY, -INFINITY, 1,  0.1f};
     static const float quotients[] = {3,         -4,  -4,  3, -0.0f, -2,  -2, INFINITY,
                                       -INFINITY, NAN, NAN, 0, -1,    NAN, 9};
-    const float rests[] = {1,   1,   -1, -1,        0,   -0.0f,        0, NAN, NAN,
+    const float rests[] = {1,   1,   -1, -1,        0,   -0.0f,         0, NAN, NAN,
                            NAN, NAN, 5,  -INFINITY, NAN, 0x1.999996p-4f};
     fer_tensor *a = singles(COUNT(left), left);
     fer_tensor *b = singles(COUNT(right), right);

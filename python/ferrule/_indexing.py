@@ -10,8 +10,9 @@ from ferrule._operators import axes, declared
 
 @dataclass
 class Cut:
-    """What an index takes of one axis: `count` elements, a dim of the signature's text, from `start`
-    on, which is negative to count from the end. The axis has `least` elements, and at most `most`."""
+    """What an index takes of one axis: `count` elements, a dim of the signature's text, from
+    `start` on, which is negative to count from the end. The axis has at least `least` elements, and
+    at most `most`."""
 
     start: int
     step: int
@@ -35,7 +36,7 @@ def take_one(size: Dim, index: int, axis: int) -> Cut:
 
 
 def take_slice(size: Dim, index: slice, axis: int) -> Cut:
-    """Where the size is a name, bounds lie within the axis; then the number of elements is a dim."""
+    """Where the size is a name, bounds lie within the axis: then the count is a dim."""
     if isinstance(size, StaticDim):
         places = range(int(size))[index]
         is_whole = places == range(int(size))

@@ -113,7 +113,7 @@ def spread(x: TensorValue, like: TensorValue, kept: int) -> TensorValue:
 
 
 def align(x: Any, y: Any, kept: int = 0) -> tuple[Any, Any]:
-    """Operands of one shape, but for their last axes, of which `kept` stay. Values whose sizes are not
+    """Operands of one shape, but for their last axes, of which `kept` stay. Values that are not
     known to fit stay as they are: the op itself says what is wrong."""
     own, other = x.shape[: x.rank - kept], y.shape[: y.rank - kept]
     if own == other or x.dtype != y.dtype:

@@ -437,35 +437,39 @@ static PyObject *reduce(PyObject *self, PyObject *unused)
 
 static PyGetSetDef members[] = {
     {"parameters", get_parameters, NULL,
-     "The distinct symbols of the dim, in the order of its text."
-     "\n\n>>> Dim('n * w // 2').parameters\n(SymbolicDim('n'), SymbolicDim('w'))",
+     "The distinct symbols of the dim, in the order of its text.\n\n"
+     ">>> Dim('n * w // 2').parameters\n"
+     "(SymbolicDim('n'), SymbolicDim('w'))",
      NULL},
     {0},
 };
 
 static PyGetSetDef named_members[] = {
     {"name", get_name, NULL,
-     "The symbol's name."
-     "\n\n>>> Dim('n').name\n'n'",
+     "The symbol's name.\n\n"
+     ">>> Dim('n').name\n"
+     "'n'",
      NULL},
     {0},
 };
 
 static PyGetSetDef static_members[] = {
     {"dim", (getter)(void (*)(void))to_integer, NULL,
-     "The integer."
-     "\n\n>>> Dim(3).dim\n3",
+     "The integer.\n\n"
+     ">>> Dim(3).dim\n"
+     "3",
      NULL},
     {0},
 };
 
 static PyMethodDef methods[] = {
     {"substitute", substitute, METH_O,
-     "substitute($self, mapping, /)\n--\n\nThe dim with these symbols replaced: keys are symbols "
-     "or a\n"
+     "substitute($self, mapping, /)\n--\n\n"
+     "The dim with these symbols replaced: keys are symbols or a\n"
      "caller's names, values are dims, integers or text.\n"
      "ZeroDivisionError, OverflowError: as in arithmetic.\n\n"
-     ">>> (Dim('n') // 2).substitute({'n': 7})\nStaticDim(3)"},
+     ">>> (Dim('n') // 2).substitute({'n': 7})\n"
+     "StaticDim(3)"},
     {"_restore", restore, METH_VARARGS | METH_STATIC, NULL},
     {"__reduce__", reduce, METH_NOARGS, NULL},
     {0},
@@ -477,7 +481,8 @@ PyDoc_STRVAR(dim_doc,
              "canonical form, so that equal dims compare equal. `//` floors.\n\n"
              "ValueError: a fault of syntax; OverflowError: a number outside int64;\n"
              "ZeroDivisionError.\n\n"
-             ">>> Dim('n') * 2 // 4 == Dim('n // 2')\nTrue");
+             ">>> Dim('n') * 2 // 4 == Dim('n // 2')\n"
+             "True");
 
 PyTypeObject fpy_class_dim = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Dim",
@@ -496,22 +501,26 @@ PyTypeObject fpy_class_dim = {
     .tp_getset = members,
 };
 
-PyDoc_STRVAR(symbolic_doc,
-             "SymbolicDim(name)\n--\n\nA caller's dim that is one name. It equals the name.\n\n"
-             ">>> Dim('n'), Dim('n') == 'n'\n(SymbolicDim('n'), True)");
-PyDoc_STRVAR(static_doc,
-             "StaticDim(value)\n--\n\nA dim that is an integer. It equals the integer.\n\n"
-             ">>> Dim(3), Dim(3) == 3\n(StaticDim(3), True)");
-PyDoc_STRVAR(algebraic_doc,
-             "A dim that is an expression.\n\n>>> Dim('n') // 2 + 1\nAlgebraicDim('n // 2 + 1')");
-PyDoc_STRVAR(symbol_doc,
-             "Symbol(name)\n--\n\nA symbol of a declaration: operands bind it to their sizes.\n\n"
-             ">>> custom.Symbol('w') // 2\nAlgebraicDim('w // 2')");
-PyDoc_STRVAR(
-    param_doc,
-    "Param(name)\n--\n\nA parameter of a declaration, by name: as a dim it stands for its\n"
-    "integer, and as the dtype of a TemplateType for its dtype.\n\n"
-    ">>> custom.TemplateType(custom.Param('to'), [custom.Param('g')])\nTemplateType(to[g])");
+PyDoc_STRVAR(symbolic_doc, "SymbolicDim(name)\n--\n\n"
+                           "A caller's dim that is one name. It equals the name.\n\n"
+                           ">>> Dim('n'), Dim('n') == 'n'\n"
+                           "(SymbolicDim('n'), True)");
+PyDoc_STRVAR(static_doc, "StaticDim(value)\n--\n\n"
+                         "A dim that is an integer. It equals the integer.\n\n"
+                         ">>> Dim(3), Dim(3) == 3\n"
+                         "(StaticDim(3), True)");
+PyDoc_STRVAR(algebraic_doc, "A dim that is an expression.\n\n"
+                            ">>> Dim('n') // 2 + 1\n"
+                            "AlgebraicDim('n // 2 + 1')");
+PyDoc_STRVAR(symbol_doc, "Symbol(name)\n--\n\n"
+                         "A symbol of a declaration: operands bind it to their sizes.\n\n"
+                         ">>> custom.Symbol('w') // 2\n"
+                         "AlgebraicDim('w // 2')");
+PyDoc_STRVAR(param_doc, "Param(name)\n--\n\n"
+                        "A parameter of a declaration, by name: as a dim it stands for its\n"
+                        "integer, and as the dtype of a TemplateType for its dtype.\n\n"
+                        ">>> custom.TemplateType(custom.Param('to'), [custom.Param('g')])\n"
+                        "TemplateType(to[g])");
 
 static PyTypeObject class_symbolic = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.SymbolicDim",

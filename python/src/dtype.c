@@ -189,35 +189,46 @@ static PyObject *from_numpy(PyObject *class, PyObject *given)
 
 static PyGetSetDef members[] = {
     {"name", get_name, NULL,
-     "The long name: 'float32', 'float8_e4m3fn'."
-     "\n\n>>> DType.float32.name\n'float32'",
+     "The long name: 'float32', 'float8_e4m3fn'.\n\n"
+     ">>> DType.float32.name\n"
+     "'float32'",
      NULL},
     {"short_name", get_short_name, NULL,
-     "The name in signatures: 'f32', 'f8e4m3fn'."
-     "\n\n>>> DType.float32.short_name\n'f32'",
+     "The name in signatures: 'f32', 'f8e4m3fn'.\n\n"
+     ">>> DType.float32.short_name\n"
+     "'f32'",
      NULL},
     {"size_in_bytes", get_size, NULL,
-     "Bytes of one element."
-     "\n\n>>> DType.bfloat16.size_in_bytes\n2",
+     "Bytes of one element.\n\n"
+     ">>> DType.bfloat16.size_in_bytes\n"
+     "2",
      NULL},
     {0},
 };
 
 static PyMethodDef methods[] = {
     {"is_float", is_float, METH_NOARGS,
-     "is_float($self)\n--\n\nWhether elements are floating-point numbers, the small ones too."
-     "\n\n>>> DType.bfloat16.is_float()\nTrue"},
+     "is_float($self)\n--\n\n"
+     "Whether elements are floating-point numbers, the small ones too.\n\n"
+     ">>> DType.bfloat16.is_float()\n"
+     "True"},
     {"is_integral", is_integral, METH_NOARGS,
-     "is_integral($self)\n--\n\nWhether elements are integers, signed or not. A bool is none."
-     "\n\n>>> DType.uint8.is_integral(), DType.bool.is_integral()\n(True, False)"},
+     "is_integral($self)\n--\n\n"
+     "Whether elements are integers, signed or not. A bool is none.\n\n"
+     ">>> DType.uint8.is_integral(), DType.bool.is_integral()\n"
+     "(True, False)"},
     {"to_numpy", to_numpy, METH_NOARGS,
-     "to_numpy($self)\n--\n\nThe NumPy dtype. bfloat16 and the two float8 need ml_dtypes\n"
-     "(ImportError).\n\n>>> DType.float32.to_numpy()\ndtype('float32')"},
+     "to_numpy($self)\n--\n\n"
+     "The NumPy dtype. bfloat16 and the two float8 need ml_dtypes\n"
+     "(ImportError).\n\n"
+     ">>> DType.float32.to_numpy()\n"
+     "dtype('float32')"},
     {"from_numpy", from_numpy, METH_O | METH_CLASS,
-     "from_numpy($type, dtype, /)\n--\n\nThe DType of a NumPy dtype, or of what numpy.dtype() "
-     "takes.\n"
+     "from_numpy($type, dtype, /)\n--\n\n"
+     "The DType of a NumPy dtype, or of what numpy.dtype() takes.\n"
      "TypeError: there is none; NotImplementedError: the other byte order.\n\n"
-     ">>> DType.from_numpy('i4')\nDType.int32"},
+     ">>> DType.from_numpy('i4')\n"
+     "DType.int32"},
     {"__reduce__", reduce, METH_NOARGS, NULL},
     {0},
 };
@@ -227,7 +238,8 @@ PyDoc_STRVAR(dtype_doc,
              "An element type. `DType.float32` and the like are its only objects;\n"
              "`DType('f32')` finds one by its short or long name, or by NumPy's dtype or class of\n"
              "scalars, which all serve wherever a dtype is given. TypeError: there is none.\n\n"
-             ">>> DType('f32') is DType.float32\nTrue");
+             ">>> DType('f32') is DType.float32\n"
+             "True");
 
 PyTypeObject fpy_class_dtype = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.DType",
@@ -336,21 +348,25 @@ static PyObject *device_reduce(PyObject *self, PyObject *unused)
 
 static PyGetSetDef device_members[] = {
     {"id", device_get_id, NULL,
-     "Which of the logical host devices."
-     "\n\n>>> DeviceRef.CPU().id\n0",
+     "Which of the logical host devices.\n\n"
+     ">>> DeviceRef.CPU().id\n"
+     "0",
      NULL},
     {"label", device_get_label, NULL,
-     "The kind of device: 'cpu'."
-     "\n\n>>> DeviceRef.CPU().label\n'cpu'",
+     "The kind of device: 'cpu'.\n\n"
+     ">>> DeviceRef.CPU().label\n"
+     "'cpu'",
      NULL},
     {0},
 };
 
 static PyMethodDef device_methods[] = {
     {"CPU", (PyCFunction)(void (*)(void))make_cpu, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
-     "CPU($type, id=0)\n--\n\nA logical host device. There is one unless the environment variable\n"
+     "CPU($type, id=0)\n--\n\n"
+     "A logical host device. There is one unless the environment variable\n"
      "FERRULE_HOST_DEVICES says how many; ValueError: there is none with that id.\n\n"
-     ">>> DeviceRef.CPU()\nDeviceRef.CPU()"},
+     ">>> DeviceRef.CPU()\n"
+     "DeviceRef.CPU()"},
     {"__reduce__", device_reduce, METH_NOARGS, NULL},
     {0},
 };
@@ -361,8 +377,9 @@ static void device_destroy(PyObject *self)
     PyObject_Free(self);
 }
 
-PyDoc_STRVAR(device_doc, "Where a tensor lies. `DeviceRef.CPU()` is the host.\n\n>>> "
-                         "Tensor.ones(2).device == DeviceRef.CPU()\nTrue");
+PyDoc_STRVAR(device_doc, "Where a tensor lies. `DeviceRef.CPU()` is the host.\n\n"
+                         ">>> Tensor.ones(2).device == DeviceRef.CPU()\n"
+                         "True");
 
 PyTypeObject fpy_class_device = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.DeviceRef",

@@ -22,9 +22,11 @@ int fpy_add_errors(PyObject *module)
         PyExc_RuntimeError, NULL);
     kernel_error = PyErr_NewExceptionWithDoc(
         "ferrule.KernelError",
-        "A kernel failed while it ran, or what a graph was promised turned out false.\n\n>>> "
-        "Tensor([1]) // 0\nTraceback (most recent call last):\n    ...\nferrule.KernelError: "
-        "floor_div: division by zero: element 0 of b is 0 (floor_div.c:13)",
+        "A kernel failed while it ran, or what a graph was promised turned out false.\n\n"
+        ">>> Tensor([1]) // 0\n"
+        "Traceback (most recent call last):\n"
+        "    ...\n"
+        "ferrule.KernelError: floor_div: division by zero: element 0 of b is 0 (floor_div.c:13)",
         PyExc_RuntimeError, NULL);
     if (compile_error == NULL || kernel_error == NULL ||
         PyModule_AddObjectRef(module, "CompileError", compile_error) < 0)

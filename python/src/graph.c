@@ -103,56 +103,66 @@ static PyObject *rebind(PyObject *self, PyObject *shape)
 
 static PyGetSetDef value_members[] = {
     {"type", value_get_type, NULL,
-     "The TensorType."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
-     "graph.inputs[0].type\nTensorType(f32[n, 3])",
+     "The TensorType.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.inputs[0].type\n"
+     "TensorType(f32[n, 3])",
      NULL},
     {"shape", value_get_shape, NULL,
-     "A tuple of dims."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
-     "graph.inputs[0].shape\n(SymbolicDim('n'), StaticDim(3))",
+     "A tuple of dims.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.inputs[0].shape\n"
+     "(SymbolicDim('n'), StaticDim(3))",
      NULL},
     {"dtype", value_get_dtype, NULL,
-     "The DType."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
-     "graph.inputs[0].dtype\nDType.float32",
+     "The DType.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.inputs[0].dtype\n"
+     "DType.float32",
      NULL},
     {"rank", value_get_rank, NULL,
-     "The number of dims."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> graph.inputs[0].rank\n2",
+     "The number of dims.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.inputs[0].rank\n"
+     "2",
      NULL},
     {"device", value_get_device, NULL,
-     "The DeviceRef."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
-     "graph.inputs[0].device\nDeviceRef.CPU()",
+     "The DeviceRef.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.inputs[0].device\n"
+     "DeviceRef.CPU()",
      NULL},
     {"graph", value_get_graph, NULL,
-     "The Graph that it belongs to."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> graph.inputs[0].graph is "
-     "graph\nTrue",
+     "The Graph that it belongs to.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.inputs[0].graph is graph\n"
+     "True",
      NULL},
     {0},
 };
 
 static PyMethodDef value_methods[] = {
     {"rebind", rebind, METH_O,
-     "rebind($self, shape, /)\n--\n\nThe same value with these dims, which is checked when the "
-     "graph\n"
-     "runs (KernelError). ValueError: another rank, a dim that cannot hold."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
-     "graph.inputs[0].rebind([2, 3]).shape\n(StaticDim(2), StaticDim(3))"},
+     "rebind($self, shape, /)\n--\n\n"
+     "The same value with these dims, which is checked when the graph\n"
+     "runs (KernelError). ValueError: another rank, a dim that cannot hold.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.inputs[0].rebind([2, 3]).shape\n"
+     "(StaticDim(2), StaticDim(3))"},
     {0},
 };
 
 PyDoc_STRVAR(
     value_doc,
-    "A value in a graph: an input, or the result of an op that was staged.\n\nOperators stage ops "
-    "of the standard package and broadcast where the dims say what fits (they are\nequal, or one "
-    "is 1). Indices are integers, slices, `...` and None; where a size is a name, bounds\nlie "
-    "within it, which is checked when the graph runs (ValueError).\n\nTypeError: what has no "
-    "elements. ValueError: shapes or dtypes that do not fit, a finished graph.\nIndexError: a "
-    "place outside a known size.\n\n>>> x, y = Graph('g', [TensorType('f32', ['n', 1]), "
-    "TensorType('f32', ['m'])]).inputs\n>>> (x + y)[:, 1:].type\nTensorType(f32[n, m - 1])");
+    "A value in a graph: an input, or the result of an op that was staged.\n\n"
+    "Operators stage ops of the standard package and broadcast where the dims say what fits (they\n"
+    "are equal, or one is 1). Indices are integers, slices, `...` and None; where a size is a\n"
+    "name, bounds lie within it, which is checked when the graph runs (ValueError).\n\n"
+    "TypeError: what has no elements. ValueError: shapes or dtypes that do not fit, a finished\n"
+    "graph. IndexError: a place outside a known size.\n\n"
+    ">>> x, y = Graph('g', [TensorType('f32', ['n', 1]), TensorType('f32', ['m'])]).inputs\n"
+    ">>> (x + y)[:, 1:].type\n"
+    "TensorType(f32[n, m - 1])");
 
 PyTypeObject fpy_class_value = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.TensorValue",
@@ -428,55 +438,70 @@ static PyObject *draw(PyObject *self, PyObject *unused)
 
 static PyGetSetDef members[] = {
     {"name", get_name, NULL,
-     "The graph's name."
-     "\n\n>>> Graph('g').name\n'g'",
+     "The graph's name.\n\n"
+     ">>> Graph('g').name\n"
+     "'g'",
      NULL},
     {"inputs", get_inputs, NULL,
-     "A tuple of TensorValue."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
-     "graph.inputs\n(<TensorValue f32[n, 3] of graph 'g'>,)",
+     "A tuple of TensorValue.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.inputs\n"
+     "(<TensorValue f32[n, 3] of graph 'g'>,)",
      NULL},
     {"input_names", get_input_names, NULL,
-     "A tuple of the inputs' names."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
-     "graph.input_names\n('x',)",
+     "A tuple of the inputs' names.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.input_names\n"
+     "('x',)",
      NULL},
     {"outputs", get_outputs, NULL,
-     "A tuple of TensorValue; empty before output()."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
-     "graph.output(graph.inputs[0])\n>>> len(graph.outputs)\n1",
+     "A tuple of TensorValue; empty before output().\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.output(graph.inputs[0])\n"
+     ">>> len(graph.outputs)\n"
+     "1",
      NULL},
     {"num_ops", get_num_ops, NULL,
-     "How many ops were staged."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> y = graph.inputs[0] * "
-     "2\n>>> graph.num_ops\n1",
+     "How many ops were staged.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> y = graph.inputs[0] * 2\n"
+     ">>> graph.num_ops\n"
+     "1",
      NULL},
     {0},
 };
 
 static PyMethodDef methods[] = {
     {"output", (PyCFunction)(void (*)(void))output, METH_FASTCALL,
-     "output($self, /, *values)\n--\n\nFinishes the graph. ValueError: a second call, a value of "
-     "another\n"
-     "graph. TypeError: what is no value."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
-     "graph.output(graph.inputs[0], graph.inputs[0])\n>>> len(graph.outputs)\n2"},
+     "output($self, /, *values)\n--\n\n"
+     "Finishes the graph. ValueError: a second call, a value of another\n"
+     "graph. TypeError: what is no value.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.output(graph.inputs[0], graph.inputs[0])\n"
+     ">>> len(graph.outputs)\n"
+     "2"},
     {"constant", constant, METH_O,
-     "constant($self, data, /)\n--\n\nA value that is always this tensor, array, number or nested\n"
-     "sequence; it is copied. Dtypes and errors are Tensor()'s. ValueError: the graph is finished."
-     "\n\n>>> Graph('g').constant([1, 2]).type\nTensorType(i64[2])"},
+     "constant($self, data, /)\n--\n\n"
+     "A value that is always this tensor, array, number or nested\n"
+     "sequence; it is copied. Dtypes and errors are Tensor()'s. ValueError: the graph is\n"
+     "finished.\n\n"
+     ">>> Graph('g').constant([1, 2]).type\n"
+     "TensorType(i64[2])"},
     {"compile", (PyCFunction)(void (*)(void))compile, METH_VARARGS | METH_KEYWORDS,
-     "compile($self, executor=None)\n--\n\nA Model of the finished graph. ValueError: it is not "
-     "finished,\n"
-     "or there is no such executor. `executor` is 'interpret' or None."
-     "\n\n>>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n>>> "
-     "graph.output(graph.inputs[0] * 2)\n>>> graph.compile()(Tensor.ones((1, 3))).tolist()\n[[2.0, "
-     "2.0, 2.0]]"},
+     "compile($self, executor=None)\n--\n\n"
+     "A Model of the finished graph. ValueError: it is not finished,\n"
+     "or there is no such executor. `executor` is its name, or None for\n"
+     "the default.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.output(graph.inputs[0] * 2)\n"
+     ">>> graph.compile()(Tensor.ones((1, 3))).tolist()\n"
+     "[[2.0, 2.0, 2.0]]"},
     {"to_dot", to_dot, METH_NOARGS,
-     "to_dot($self)\n--\n\nThe graph in Graphviz's language, finished or not. A notebook shows the "
-     "picture that\n"
+     "to_dot($self)\n--\n\n"
+     "The graph in Graphviz's language, finished or not. A notebook shows the picture that\n"
      "`dot` makes of it, where that is installed.\n\n"
-     ">>> Graph('g', [TensorType('f32', ['n'])]).to_dot().splitlines()[0]\n'digraph {'"},
+     ">>> Graph('g', [TensorType('f32', ['n'])]).to_dot().splitlines()[0]\n"
+     "'digraph {'"},
     {"_repr_svg_", draw, METH_NOARGS,
      "_repr_svg_($self)\n--\n\nWhat a notebook shows; None without Graphviz's `dot`."},
     {"__enter__", enter, METH_NOARGS, NULL},
@@ -493,7 +518,8 @@ PyDoc_STRVAR(
     "TypeError: an input dim that is an expression. ValueError: a name that occurs twice.\n\n"
     ">>> with Graph('g', input_types=[TensorType(DType.float32, ['n'])]) as graph:\n"
     "...     graph.output(graph.inputs[0])\n"
-    ">>> graph.compile()([1.5]).tolist()\n[1.5]");
+    ">>> graph.compile()([1.5]).tolist()\n"
+    "[1.5]");
 
 PyTypeObject fpy_class_graph = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Graph",

@@ -206,9 +206,11 @@ static PyObject *get_graph(PyObject *self, void *closure)
 
 static PyGetSetDef members[] = {
     {"graph", get_graph, NULL,
-     "The graph that it runs."
-     "\n\n>>> graph = Graph('g')\n>>> graph.output(graph.constant(2))\n>>> graph.compile().graph "
-     "is graph\nTrue",
+     "The graph that it runs.\n\n"
+     ">>> graph = Graph('g')\n"
+     ">>> graph.output(graph.constant(2))\n"
+     ">>> graph.compile().graph is graph\n"
+     "True",
      NULL},
     {0},
 };

@@ -40,7 +40,8 @@ PyDoc_STRVAR(memory_doc,
              "memory()\n--\n\n"
              "What tensors take: a dict of `bytes_in_use`, `bytes_idle`, `bytes_bound`,\n"
              "`num_reused` and `num_fresh`. Tensors below about 32 KiB are not counted.\n\n"
-             ">>> sorted(ferrule.memory())[0]\n'bytes_bound'");
+             ">>> sorted(ferrule.memory())[0]\n"
+             "'bytes_bound'");
 
 static PyObject *memory(PyObject *module, PyObject *unused)
 {

@@ -538,72 +538,86 @@ static PyObject *redeclare(PyObject *module, PyObject *args)
 
 static PyGetSetDef members[] = {
     {"name", get_name, NULL,
-     "The kernel's name."
-     "\n\n>>> custom.declare('add', custom_extensions='std').name\n'add'",
+     "The kernel's name.\n\n"
+     ">>> custom.declare('add', custom_extensions='std').name\n"
+     "'add'",
      NULL},
     {"inputs", get_made, NULL,
-     "A read-only mapping of operand names to TemplateType, in order."
-     "\n\n>>> list(custom.declare('add', custom_extensions='std').inputs)\n['a', 'b']",
+     "A read-only mapping of operand names to TemplateType, in order.\n\n"
+     ">>> list(custom.declare('add', custom_extensions='std').inputs)\n"
+     "['a', 'b']",
      (void *)&INPUTS},
     {"outputs", get_made, NULL,
-     "A tuple of TemplateType, one for each result."
-     "\n\n>>> custom.declare('add', custom_extensions='std').outputs\n(TemplateType(T[*s]),)",
+     "A tuple of TemplateType, one for each result.\n\n"
+     ">>> custom.declare('add', custom_extensions='std').outputs\n"
+     "(TemplateType(T[*s]),)",
      (void *)&OUTPUTS},
     {"extensions", get_made, NULL,
-     "A tuple of Path: the kernel packages as declared, absolute; `inline:` and a digest for "
-     "source text."
-     "\n\n>>> custom.declare('add', custom_extensions='std').extensions[0].name\n'kernels'",
+     "A tuple of Path: the kernel packages as declared, absolute; `inline:` and a digest for\n"
+     "source text.\n\n"
+     ">>> custom.declare('add', custom_extensions='std').extensions[0].name\n"
+     "'kernels'",
      (void *)&EXTENSIONS},
     {"parameters", get_made, NULL,
-     "A read-only mapping of parameter names to bool, int, float, str, DType, or None for one "
-     "without a value."
-     "\n\n>>> dict(custom.declare('topk', custom_extensions='std').parameters)\n{'k': None}",
+     "A read-only mapping of parameter names to bool, int, float, str, DType, or None for one\n"
+     "without a value.\n\n"
+     ">>> dict(custom.declare('topk', custom_extensions='std').parameters)\n"
+     "{'k': None}",
      (void *)&PARAMETERS},
     {"declared_inputs", get_made, NULL,
-     "inputs before parameters were folded into them."
-     "\n\n>>> custom.declare('topk', "
-     "custom_extensions='std').declared_inputs['x']\nTemplateType(T[*s, n])",
+     "inputs before parameters were folded into them.\n\n"
+     ">>> custom.declare('topk', custom_extensions='std').declared_inputs['x']\n"
+     "TemplateType(T[*s, n])",
      (void *)&DECLARED_INPUTS},
     {"declared_outputs", get_made, NULL,
-     "outputs before parameters were folded into them."
-     "\n\n>>> top2 = custom.declare('topk', custom_extensions='std')[{'k': 2}]\n>>> "
-     "top2.declared_outputs[1], top2.outputs[1]\n(TemplateType(i64[*s, k]), TemplateType(i64[*s, "
-     "2]))",
+     "outputs before parameters were folded into them.\n\n"
+     ">>> top2 = custom.declare('topk', custom_extensions='std')[{'k': 2}]\n"
+     ">>> top2.declared_outputs[1], top2.outputs[1]\n"
+     "(TemplateType(i64[*s, k]), TemplateType(i64[*s, 2]))",
      (void *)&DECLARED_OUTPUTS},
     {"pinned_params", get_made, NULL,
-     "A read-only mapping of (operand, axis) to the parameter that alone was that dim."
-     "\n\n>>> source = '''#include <ferrule/kernel.h>\n... MAP(pair, f32, IN(f32, x)) { return x; "
-     "}'''\n>>> pair = custom.declare('pair<g: int = 2>(x: f32[n, g]) -> f32[n, g]', "
-     "source=source)\n>>> dict(pair.pinned_params)\n{('x', 1): 'g'}",
+     "A read-only mapping of (operand, axis) to the parameter that alone was that dim.\n\n"
+     ">>> source = '''#include <ferrule/kernel.h>\n"
+     "... MAP(pair, f32, IN(f32, x)) { return x; }'''\n"
+     ">>> pair = custom.declare('pair<g: int = 2>(x: f32[n, g]) -> f32[n, g]', source=source)\n"
+     ">>> dict(pair.pinned_params)\n"
+     "{('x', 1): 'g'}",
      (void *)&PINNED_PARAMS},
     {"is_complete", get_is_complete, NULL,
-     "Whether every parameter has a value."
-     "\n\n>>> topk = custom.declare('topk', custom_extensions='std')\n>>> topk.is_complete, "
-     "topk[{'k': 2}].is_complete\n(False, True)",
+     "Whether every parameter has a value.\n\n"
+     ">>> topk = custom.declare('topk', custom_extensions='std')\n"
+     ">>> topk.is_complete, topk[{'k': 2}].is_complete\n"
+     "(False, True)",
      NULL},
     {"token", get_token, NULL,
-     "The name, `#` and a digest of the declaration; the same everywhere."
-     "\n\n>>> custom.declare('add', custom_extensions='std').token[:4]\n'add#'",
+     "The name, `#` and a digest of the declaration; the same everywhere.\n\n"
+     ">>> custom.declare('add', custom_extensions='std').token[:4]\n"
+     "'add#'",
      NULL},
     {"binaries", get_binaries, NULL,
-     "A tuple of Path: the compiled libraries loaded so far, one for each choice of dtypes."
-     "\n\n>>> custom.declare('add', custom_extensions='std').binaries[0].suffix\n'.so'",
+     "A tuple of Path: the compiled libraries loaded so far, one for each choice of dtypes.\n\n"
+     ">>> custom.declare('add', custom_extensions='std').binaries[0].suffix\n"
+     "'.so'",
      NULL},
     {"result_names", get_made, NULL,
-     "A tuple of the results' names, None where there is none."
-     "\n\n>>> custom.declare('topk', custom_extensions='std').result_names\n('values', 'indices')",
+     "A tuple of the results' names, None where there is none.\n\n"
+     ">>> custom.declare('topk', custom_extensions='std').result_names\n"
+     "('values', 'indices')",
      (void *)&RESULT_NAMES},
     {"inout", get_made, NULL,
-     "A tuple of the operands that are changed in place."
-     "\n\n>>> custom.declare('histogram', custom_extensions='std').inout\n('counts',)",
+     "A tuple of the operands that are changed in place.\n\n"
+     ">>> custom.declare('histogram', custom_extensions='std').inout\n"
+     "('counts',)",
      (void *)&INOUT},
     {"where", get_made, NULL,
-     "A tuple of the conditions, as written."
-     "\n\n>>> custom.declare('topk', custom_extensions='std').where\n('k <= n',)",
+     "A tuple of the conditions, as written.\n\n"
+     ">>> custom.declare('topk', custom_extensions='std').where\n"
+     "('k <= n',)",
      (void *)&WHERE},
     {"effect", get_effect, NULL,
-     "Whether a call does more than its results show."
-     "\n\n>>> custom.declare('add', custom_extensions='std').effect\nFalse",
+     "Whether a call does more than its results show.\n\n"
+     ">>> custom.declare('add', custom_extensions='std').effect\n"
+     "False",
      NULL},
     {"__name__", get_name, NULL, NULL, NULL},
     {0},
@@ -643,7 +657,8 @@ PyDoc_STRVAR(
             "is not complete. ferrule.KernelError: the kernel failed. ferrule.CompileError: the\n"
             "first call with new dtypes.\n\n"
             ">>> add = custom.declare('add', custom_extensions='std')\n"
-            ">>> add(Tensor([1, 2]), b=Tensor([3, 4])).tolist()\n[4, 6]");
+            ">>> add(Tensor([1, 2]), b=Tensor([3, 4])).tolist()\n"
+            "[4, 6]");
 
 PyTypeObject fpy_class_op = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.CustomOp",

@@ -193,20 +193,23 @@ static PyObject *run_reduce(PyObject *self, PyObject *unused)
 
 static PyGetSetDef dtype_var_members[] = {
     {"name", get_name, NULL,
-     "The variable's name."
-     "\n\n>>> custom.DTypeVar('T').name\n'T'",
+     "The variable's name.\n\n"
+     ">>> custom.DTypeVar('T').name\n"
+     "'T'",
      NULL},
     {"allowed", get_allowed, NULL,
-     "A tuple of the DTypes it may be, or None for any."
-     "\n\n>>> custom.DTypeVar('T', ['f32', 'f64']).allowed\n(DType.float32, DType.float64)",
+     "A tuple of the DTypes it may be, or None for any.\n\n"
+     ">>> custom.DTypeVar('T', ['f32', 'f64']).allowed\n"
+     "(DType.float32, DType.float64)",
      NULL},
     {0},
 };
 
 static PyGetSetDef run_members[] = {
     {"name", get_name, NULL,
-     "The run's name."
-     "\n\n>>> custom.Run('s').name\n's'",
+     "The run's name.\n\n"
+     ">>> custom.Run('s').name\n"
+     "'s'",
      NULL},
     {0},
 };
@@ -220,7 +223,8 @@ PyDoc_STRVAR(
     "A dtype variable: operands that share it have one dtype, and results take it from\n"
     "them. `allowed` is a class ('any_float', 'any_int', 'any_signed', 'any_unsigned') or\n"
     "a sequence of dtypes. TypeError, ValueError: a name or a constraint that is none.\n\n"
-    ">>> custom.DTypeVar('T', 'any_unsigned').allowed[0]\nDType.uint8");
+    ">>> custom.DTypeVar('T', 'any_unsigned').allowed[0]\n"
+    "DType.uint8");
 
 PyTypeObject fpy_class_dtype_var = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.custom.DTypeVar",
@@ -463,12 +467,14 @@ static PyObject *reduce(PyObject *self, PyObject *unused)
 
 static PyGetSetDef members[] = {
     {"dtype", get_dtype, NULL,
-     "A DType, a DTypeVar, or the Param that gives it."
-     "\n\n>>> custom.TemplateType('f32', ['n']).dtype\nDType.float32",
+     "A DType, a DTypeVar, or the Param that gives it.\n\n"
+     ">>> custom.TemplateType('f32', ['n']).dtype\n"
+     "DType.float32",
      NULL},
     {"shape", get_shape, NULL,
-     "A tuple of dims and runs."
-     "\n\n>>> custom.TemplateType('f32', [custom.Run('s'), 3]).shape\n(Run('s'), StaticDim(3))",
+     "A tuple of dims and runs.\n\n"
+     ">>> custom.TemplateType('f32', [custom.Run('s'), 3]).shape\n"
+     "(Run('s'), StaticDim(3))",
      NULL},
     {0},
 };

@@ -419,44 +419,54 @@ static PyObject *show(PyObject *self)
 
 static PyGetSetDef members[] = {
     {"shape", get_shape, NULL,
-     "A tuple of ints."
-     "\n\n>>> Tensor.ones((2, 3)).shape\n(2, 3)",
+     "A tuple of ints.\n\n"
+     ">>> Tensor.ones((2, 3)).shape\n"
+     "(2, 3)",
      NULL},
     {"dtype", get_dtype, NULL,
-     "The DType."
-     "\n\n>>> Tensor([1, 2]).dtype\nDType.int64",
+     "The DType.\n\n"
+     ">>> Tensor([1, 2]).dtype\n"
+     "DType.int64",
      NULL},
     {"device", get_device, NULL,
-     "The DeviceRef."
-     "\n\n>>> Tensor(1).device\nDeviceRef.CPU()",
+     "The DeviceRef.\n\n"
+     ">>> Tensor(1).device\n"
+     "DeviceRef.CPU()",
      NULL},
     {"rank", get_rank, NULL,
-     "The number of axes."
-     "\n\n>>> Tensor.ones((2, 3)).rank\n2",
+     "The number of axes.\n\n"
+     ">>> Tensor.ones((2, 3)).rank\n"
+     "2",
      NULL},
     {"ndim", get_rank, NULL,
-     "The number of axes, by NumPy's name."
-     "\n\n>>> Tensor.ones((2, 3)).ndim\n2",
+     "The number of axes, by NumPy's name.\n\n"
+     ">>> Tensor.ones((2, 3)).ndim\n"
+     "2",
      NULL},
     {"size", get_num_elements, NULL,
-     "The number of elements."
-     "\n\n>>> Tensor.ones((2, 3)).size\n6",
+     "The number of elements.\n\n"
+     ">>> Tensor.ones((2, 3)).size\n"
+     "6",
      NULL},
     {"nbytes", get_num_bytes, NULL,
-     "Bytes of all elements."
-     "\n\n>>> Tensor.ones((2, 3), 'f64').nbytes\n48",
+     "Bytes of all elements.\n\n"
+     ">>> Tensor.ones((2, 3), 'f64').nbytes\n"
+     "48",
      NULL},
     {"type", get_type, NULL,
-     "The TensorType."
-     "\n\n>>> Tensor.ones((2, 3)).type\nTensorType(f32[2, 3])",
+     "The TensorType.\n\n"
+     ">>> Tensor.ones((2, 3)).type\n"
+     "TensorType(f32[2, 3])",
      NULL},
     {"is_read_only", get_read_only, NULL,
-     "Whether the elements must not be written: borrowed from what says so."
-     "\n\n>>> Tensor.from_dlpack(b'ab').is_read_only\nTrue",
+     "Whether the elements must not be written: borrowed from what says so.\n\n"
+     ">>> Tensor.from_dlpack(b'ab').is_read_only\n"
+     "True",
      NULL},
     {"is_compact", get_compact, NULL,
-     "Whether the elements lie in row-major order without gaps, as kernels need them."
-     "\n\n>>> Tensor.ones((2, 3)).is_compact\nTrue",
+     "Whether the elements lie in row-major order without gaps, as kernels need them.\n\n"
+     ">>> Tensor.ones((2, 3)).is_compact\n"
+     "True",
      NULL},
     {0},
 };
@@ -466,62 +476,83 @@ static PyGetSetDef members[] = {
 
 static PyMethodDef methods[] = {
     {"ones", FUNCTION(make_ones), CREATOR,
-     "ones($type, shape, dtype=None, device=None)\n--\n\nA tensor of ones, float32 unless `dtype` "
-     "says.\n\n"
+     "ones($type, shape, dtype=None, device=None)\n--\n\n"
+     "A tensor of ones, float32 unless `dtype` says.\n\n"
      "ValueError: a negative extent, rank above 8. OverflowError, MemoryError.\n\n"
-     ">>> Tensor.ones((2, 3)).shape\n(2, 3)"},
+     ">>> Tensor.ones((2, 3)).shape\n"
+     "(2, 3)"},
     {"zeros", FUNCTION(make_zeros), CREATOR,
-     "zeros($type, shape, dtype=None, device=None)\n--\n\nA tensor of zeros; arguments "
-     "and errors as of ones.\n\n>>> Tensor.zeros(2, 'i8').tolist()\n[0, 0]"},
+     "zeros($type, shape, dtype=None, device=None)\n--\n\n"
+     "A tensor of zeros; arguments and errors as of ones.\n\n"
+     ">>> Tensor.zeros(2, 'i8').tolist()\n"
+     "[0, 0]"},
     {"empty", FUNCTION(make_empty), CREATOR,
      "empty($type, shape, dtype=None, device=None)\n--\n\n"
-     "A tensor whose elements are whatever the memory holds; for `out=`. Arguments and errors as "
-     "of\nones.\n\n>>> Tensor.empty((2, 0)).shape\n(2, 0)"},
+     "A tensor whose elements are whatever the memory holds; for `out=`. Arguments and errors as\n"
+     "of ones.\n\n"
+     ">>> Tensor.empty((2, 0)).shape\n"
+     "(2, 0)"},
     {"full", FUNCTION(make_full), CREATOR,
      "full($type, shape, value, dtype=None, device=None)\n--\n\n"
-     "A tensor of one number, float32 unless `dtype` says. A float is rounded to a float dtype; "
-     "everything else has to be "
-     "exact\n"
-     "(ValueError).\n\n>>> Tensor.full(2, 7, DType.int8).tolist()\n[7, 7]"},
+     "A tensor of one number, float32 unless `dtype` says. A float is rounded to a float dtype;\n"
+     "everything else has to be exact (ValueError).\n\n"
+     ">>> Tensor.full(2, 7, DType.int8).tolist()\n"
+     "[7, 7]"},
     {"arange", FUNCTION(make_arange), CREATOR,
      "arange($type, start, stop=None, step=1, dtype=None, device=None)\n--\n\n"
-     "start, start + step, ... up to and without stop; `arange(n)` starts at 0. int64 when all "
-     "are\n"
-     "integers, else float32, unless `dtype` says.\n\n>>> Tensor.arange(3).tolist()\n[0, 1, 2]"},
+     "start, start + step, ... up to and without stop; `arange(n)` starts at 0. int64 when all\n"
+     "are integers, else float32, unless `dtype` says.\n\n"
+     ">>> Tensor.arange(3).tolist()\n"
+     "[0, 1, 2]"},
     {"from_numpy", FUNCTION(from_numpy), CREATOR,
      "from_numpy($type, array, /, *, copy=None)\n--\n\n"
-     "A tensor over an array's memory, which it keeps. Elements that are not compact stay where "
-     "they\n"
-     "are, too, and each call that reads them copies them; copy=False refuses them (ValueError),\n"
-     "copy=True always copies, to a compact writable tensor.\n"
-     "NotImplementedError: elements that have no dtype here, or the other byte order.\n\n>>> "
-     "import numpy\n>>> array = numpy.zeros(2, 'f4')\n>>> array[0] = "
-     "Tensor.from_numpy(array).numpy()[1] = 1\n>>> array\narray([1., 1.], dtype=float32)"},
+     "A tensor over an array's memory, which it keeps. Elements that are not compact stay where\n"
+     "they are, too, and each call that reads them copies them; copy=False refuses them\n"
+     "(ValueError), copy=True always copies, to a compact writable tensor.\n"
+     "NotImplementedError: elements that have no dtype here, or the other byte order.\n\n"
+     ">>> import numpy\n"
+     ">>> array = numpy.zeros(2, 'f4')\n"
+     ">>> array[0] = Tensor.from_numpy(array).numpy()[1] = 1\n"
+     ">>> array\n"
+     "array([1., 1.], dtype=float32)"},
     {"from_dlpack", FUNCTION(from_dlpack), CREATOR,
      "from_dlpack($type, x, /, *, copy=None)\n--\n\n"
-     "A tensor over the memory of what has `__dlpack__` or a buffer, or of a DLPack capsule, "
-     "which\n"
-     "it consumes. `copy` as in from_numpy. NotImplementedError: memory of another device.\n\n>>> "
-     "Tensor.from_dlpack(bytearray(b'ab')).tolist()\n[97, 98]"},
+     "A tensor over the memory of what has `__dlpack__` or a buffer, or of a DLPack capsule,\n"
+     "which it consumes. `copy` as in from_numpy. NotImplementedError: memory of another "
+     "device.\n\n"
+     ">>> Tensor.from_dlpack(bytearray(b'ab')).tolist()\n"
+     "[97, 98]"},
     {"numpy", fpy_tensor_numpy, METH_NOARGS,
-     "numpy($self)\n--\n\nA NumPy array over the same memory. bfloat16 and the two float8 need "
-     "ml_dtypes\n"
-     "(ImportError).\n\n>>> Tensor.arange(3).numpy()\narray([0, 1, 2])"},
+     "numpy($self)\n--\n\n"
+     "A NumPy array over the same memory. bfloat16 and the two float8 need ml_dtypes\n"
+     "(ImportError).\n\n"
+     ">>> Tensor.arange(3).numpy()\n"
+     "array([0, 1, 2])"},
     {"item", fpy_tensor_item, METH_NOARGS,
-     "item($self)\n--\n\nThe only element, as a Python number. ValueError: there is not one.\n\n"
-     ">>> Tensor.full((), 2.5).item()\n2.5"},
+     "item($self)\n--\n\n"
+     "The only element, as a Python number. ValueError: there is not one.\n\n"
+     ">>> Tensor.full((), 2.5).item()\n"
+     "2.5"},
     {"tolist", fpy_tensor_tolist, METH_NOARGS,
-     "tolist($self)\n--\n\nThe elements in nested lists, of rank 0 a number.\n\n>>> "
-     "Tensor.ones((1, 2)).tolist()\n[[1.0, 1.0]]"},
+     "tolist($self)\n--\n\n"
+     "The elements in nested lists, of rank 0 a number.\n\n"
+     ">>> Tensor.ones((1, 2)).tolist()\n"
+     "[[1.0, 1.0]]"},
     {"to", copy_to, METH_O,
-     "to($self, device, /)\n--\n\nA copy on that device; None is the host. TypeError: what is no "
-     "DeviceRef.\n\n>>> Tensor([1]).to(DeviceRef.CPU()).device\nDeviceRef.CPU()"},
+     "to($self, device, /)\n--\n\n"
+     "A copy on that device; None is the host. TypeError: what is no DeviceRef.\n\n"
+     ">>> Tensor([1]).to(DeviceRef.CPU()).device\n"
+     "DeviceRef.CPU()"},
     {"broadcast_to", fpy_tensor_broadcast, METH_O,
-     "broadcast_to($self, shape, /)\n--\n\nA copy of that shape, by NumPy's rules (ValueError).\n\n"
-     ">>> Tensor.arange(2).broadcast_to((2, 2)).tolist()\n[[0, 1], [0, 1]]"},
+     "broadcast_to($self, shape, /)\n--\n\n"
+     "A copy of that shape, by NumPy's rules (ValueError).\n\n"
+     ">>> Tensor.arange(2).broadcast_to((2, 2)).tolist()\n"
+     "[[0, 1], [0, 1]]"},
     {"copy", copy_here, METH_NOARGS,
-     "copy($self)\n--\n\nA compact writable copy: of the same shape and dtype, on the same "
-     "device.\n\n>>> Tensor.from_dlpack(b'ab').copy().is_read_only\nFalse"},
+     "copy($self)\n--\n\n"
+     "A compact writable copy: of the same shape and dtype, on the same device.\n\n"
+     ">>> Tensor.from_dlpack(b'ab').copy().is_read_only\n"
+     "False"},
     {"__copy__", copy_here, METH_NOARGS, NULL},
     {"__deepcopy__", FUNCTION(copy_here), METH_O, NULL},
     {"__array__", FUNCTION(fpy_tensor_array), METH_VARARGS | METH_KEYWORDS,
@@ -551,7 +582,8 @@ PyDoc_STRVAR(
     "are integers, slices, `...` and None, and give copies.\n\n"
     "ValueError: ragged sequences, a number that the dtype cannot hold; operands whose shapes or\n"
     "dtypes do not fit. IndexError. KernelError: an integer by zero.\n\n"
-    ">>> Tensor([[1, 2], [3, 4]]).shape\n(2, 2)");
+    ">>> Tensor([[1, 2], [3, 4]]).shape\n"
+    "(2, 2)");
 
 PyTypeObject fpy_class_tensor = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Tensor",

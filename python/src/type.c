@@ -122,20 +122,24 @@ static PyObject *reduce(PyObject *self, PyObject *unused)
 
 static PyGetSetDef members[] = {
     {"dtype", get_dtype, NULL,
-     "The DType."
-     "\n\n>>> TensorType('f32', ['n', 3]).dtype\nDType.float32",
+     "The DType.\n\n"
+     ">>> TensorType('f32', ['n', 3]).dtype\n"
+     "DType.float32",
      NULL},
     {"shape", get_shape, NULL,
-     "A tuple of dims; None where only the data tells."
-     "\n\n>>> TensorType('f32', ['n', 3]).shape\n(SymbolicDim('n'), StaticDim(3))",
+     "A tuple of dims; None where only the data tells.\n\n"
+     ">>> TensorType('f32', ['n', 3]).shape\n"
+     "(SymbolicDim('n'), StaticDim(3))",
      NULL},
     {"rank", get_rank, NULL,
-     "The number of dims."
-     "\n\n>>> TensorType('f32', ['n', 3]).rank\n2",
+     "The number of dims.\n\n"
+     ">>> TensorType('f32', ['n', 3]).rank\n"
+     "2",
      NULL},
     {"device", get_device, NULL,
-     "The DeviceRef."
-     "\n\n>>> TensorType('f32', []).device\nDeviceRef.CPU()",
+     "The DeviceRef.\n\n"
+     ">>> TensorType('f32', []).device\n"
+     "DeviceRef.CPU()",
      NULL},
     {0},
 };
@@ -151,7 +155,8 @@ PyDoc_STRVAR(type_doc,
              "expressions of them.\n\n"
              "TypeError: what is no dtype or dim; a symbol of a declaration.\n"
              "ValueError: rank above 8; a negative dim. OverflowError: too many elements.\n\n"
-             ">>> TensorType(DType.float32, ['n', 8])\nTensorType(f32[n, 8])");
+             ">>> TensorType(DType.float32, ['n', 8])\n"
+             "TensorType(f32[n, 8])");
 
 PyTypeObject fpy_class_type = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.TensorType",

@@ -254,6 +254,12 @@ typedef enum fpy_sharing {
 int fpy_lend(PyObject *object, fpy_sharing sharing, fpy_loan *out_loan);
 void fpy_end_loan(fpy_loan *loan);
 
+/* Readies what the next one needs. 0 or -1. */
+int fpy_ready_exchange(void);
+/* What an object's class says of it in C; its memory is the object's and goes with it. False, without
+ * an exception: it says nothing, and `__dlpack__` is to be asked, also for what is wrong. */
+bool fpy_exchange_describe(PyObject *object, fer_dl_tensor *out_tensor);
+
 /* A tensor that keeps the object as long as it needs its memory. The same answers. */
 int fpy_import(PyObject *object, fpy_sharing sharing, fer_tensor **out_tensor);
 

@@ -345,6 +345,23 @@ static int import_dlpack(PyObject *object, fpy_sharing sharing, fer_tensor **out
     return result;
 }
 
+/* The object lives as long as the loan, so nobody has to give anything back. 1: lent. 0: its class
+ * has no such way. -1. */
+static int lend_described(PyObject *object, fpy_sharing sharing, fpy_loan *loan)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_dl_managed_tensor_versioned *managed = &loan->buffer.managed;
+    if (!fpy_exchange_describe(object, &managed->dl_tensor))
+        return 0;
+    managed->version = (fer_dl_version){FER_DL_VERSION_MAJOR, FER_DL_VERSION_MINOR};
+    managed->flags = 0;
+    managed->deleter = NULL;
+    if (fer_tensor_from_dlpack_versioned(managed, COPIES[sharing], &loan->tensor, &error) == FER_OK)
+        return 1;
+    fpy_raise(&error);
+    return -1;
+}
+
 /* --- Either ----------------------------------------------------------------------------------- */
 
 static bool has_dlpack(PyObject *object)
@@ -362,9 +379,10 @@ int fpy_lend(PyObject *object, fpy_sharing sharing, fpy_loan *out_loan)
     }
     if (PyObject_CheckBuffer(object))
         return lend_buffer(object, sharing, out_loan);
-    if (!has_dlpack(object))
-        return 0;
     out_loan->is_ours = true;
+    int lent = lend_described(object, sharing, out_loan);
+    if (lent != 0 || !has_dlpack(object))
+        return lent;
     return import_dlpack(object, sharing, &out_loan->tensor);
 }
 

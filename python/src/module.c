@@ -101,6 +101,8 @@ static int fill(PyObject *module)
         return -1;
     fpy_watch_signals();
     fpy_watch_compiles();
+    if (fpy_ready_exchange() < 0)
+        return -1;
     return PyModule_AddStringConstant(module, "__version__", fer_version());
 }
 

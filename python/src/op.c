@@ -494,6 +494,16 @@ static PyObject *itself(PyObject *self, PyObject *unused)
     return Py_NewRef(self);
 }
 
+/* Written in Python, where torch is. */
+static PyObject *as_torch(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    PyObject *module = PyImport_ImportModule("ferrule._torch");
+    PyObject *handle = module == NULL ? NULL : PyObject_CallMethod(module, "register", "O", self);
+    Py_XDECREF(module);
+    return handle;
+}
+
 /* Packages by path, and source text as it is: `inline:` and a digest say nothing elsewhere. */
 static PyObject *reduce(PyObject *self, PyObject *unused)
 {
@@ -634,7 +644,17 @@ static PyObject *get_attribute(PyObject *self, PyObject *name)
     return get_made(self, (void *)&SIGNATURE);
 }
 
+PyDoc_STRVAR(
+    torch_doc,
+    "torch($self)\n--\n\n"
+    "The op as a custom op of torch, registered as `ferrule::` and the token's words: callable with\n"
+    "torch's tensors, in torch.compile and torch.export without a break, with its fake kernel made\n"
+    "from the declaration. An equal op has the same handle. It stays registered as long as the\n"
+    "process lives.\n\n"
+    "ImportError: no torch, or one before 2.8. ValueError: an op that is not complete.");
+
 static PyMethodDef methods[] = {
+    {"torch", as_torch, METH_NOARGS, torch_doc},
     {"__copy__", itself, METH_NOARGS, NULL},
     {"__deepcopy__", itself, METH_O, NULL},
     {"__reduce__", reduce, METH_NOARGS, NULL},

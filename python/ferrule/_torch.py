@@ -1,0 +1,220 @@
+"""Ops as torch's own: what `op.torch()` returns, and the fake kernel that a declaration makes needless
+to write."""
+
+import re
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ferrule import _signature
+from ferrule._core import CustomOp, DType, Graph, Run, StaticDim, TemplateType, TensorType
+
+OLDEST = (2, 8)
+
+
+def load() -> Any:
+    """The module torch, or ImportError that says what to do."""
+    wanted = f"op.torch() needs torch {OLDEST[0]}.{OLDEST[1]} or later"
+    try:
+        import torch
+    except ImportError as error:
+        raise ImportError(f"{wanted}, which cannot be imported here ({error}): pip install torch") from error
+    version = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:2])
+    if version < OLDEST:
+        raise ImportError(f"{wanted}, and this is {torch.__version__}: pip install --upgrade torch")
+    return torch
+
+
+torch = load()
+# The long names are torch's too.
+DTYPES = {getattr(torch, dtype.name): dtype for dtype in vars(DType).values() if isinstance(dtype, DType)}
+
+
+# --- Schemas ------------------------------------------------------------------------------------------
+
+
+def write_schema(op: CustomOp) -> str:
+    names = _signature.argument_names(op)
+    arguments = [
+        f"Tensor(a{i}!) {name}" if operand in op.inout else f"Tensor {name}"
+        for i, (operand, name) in enumerate(zip(op.inputs, names))
+    ]
+    results = ", ".join(["Tensor"] * len(op.outputs))
+    return f"({', '.join(arguments)}) -> {results if len(op.outputs) == 1 else f'({results})'}"
+
+
+# --- Fake kernels -------------------------------------------------------------------------------------
+#
+# torch asks with tensors that have no elements, and whose sizes may be symbols of its own. The library
+# is asked in turn, by staging the op: it judges ranks, dtypes and the sizes that are numbers, and says
+# what comes out. A size that is a symbol goes in under the name of the dim that it binds; what torch
+# knows of symbols it is told by torch._check: that two of them are the same, or are a number.
+
+
+class Sizes:
+    """What the dims of a declaration are in one call."""
+
+    def __init__(self, op: CustomOp):
+        self.op = op
+        self.bound: dict[Any, Any] = {}  # by a symbol's name, or a run's name and position
+        self.staged: dict[Any, int | str] = {}  # the same as the library is told it
+        self.named: dict[str, Any] = {}  # what the names mean that the library is told
+
+    def agree(self, operand: str, axis: int, size: Any, known: Any) -> None:
+        torch._check(
+            size == known,
+            lambda: f"{self.op.name}: operand '{operand}' axis {axis} is {size}, but {known} is expected",
+        )
+
+    def bind(self, operand: str, axis: int, declared: Any, size: Any) -> int | str:
+        if isinstance(declared, StaticDim):
+            if isinstance(size, int):
+                return size
+            self.agree(operand, axis, size, int(declared))
+            return int(declared)
+        if declared not in self.bound:
+            self.bound[declared] = size
+            self.staged[declared] = self.tell(size)
+        elif isinstance(size, int) and isinstance(self.bound[declared], int):
+            return size
+        else:
+            self.agree(operand, axis, size, self.bound[declared])
+        return self.staged[declared]
+
+    def tell(self, size: Any) -> int | str:
+        if isinstance(size, int):
+            return size
+        name = f"d{len(self.named)}"
+        self.named[name] = size
+        return name
+
+    def type_of(self, operand: str, template: TemplateType, tensor: Any) -> TensorType:
+        dims = align(template, len(tensor.shape))
+        if dims is None:  # another rank than was declared, which the library will say
+            shape = [self.tell(size) for size in tensor.shape]
+        else:
+            shape = [self.bind(operand, i, *pair) for i, pair in enumerate(zip(dims, tensor.shape))]
+        if tensor.dtype not in DTYPES:
+            raise NotImplementedError(
+                f"{self.op.name}: operand '{operand}': elements of {tensor.dtype} are not supported"
+            )
+        return TensorType(DTYPES[tensor.dtype], shape)
+
+    def value(self, dim: Any) -> Any:
+        """Of a result's dim. A name that nobody told is one that only the elements decide."""
+        for symbol in dim.parameters:
+            if symbol.name not in self.named:
+                self.named[symbol.name] = torch.library.get_ctx().new_dynamic_size()
+        size = evaluate(str(dim), self.named)
+        torch._check(size >= 0, lambda: f"{self.op.name}: a result's dim {dim} is {size}")
+        return size
+
+
+def align(template: TemplateType, rank: int) -> list[Any] | None:
+    """What each axis of a tensor of this rank binds."""
+    axes = list(template.shape)
+    runs = [i for i, axis in enumerate(axes) if isinstance(axis, Run)]
+    for i in runs:
+        length = rank - len(axes) + 1
+        axes[i : i + 1] = [(axes[i].name, position) for position in range(length)]
+    return [getattr(axis, "name", axis) for axis in axes] if len(axes) == rank else None
+
+
+def evaluate(text: str, names: dict[str, Any]) -> Any:
+    """Dims and conditions print as Python's arithmetic; names may be keywords of Python."""
+    return eval(re.sub(r"[A-Za-z_]\w*", lambda found: f"_[{found[0]!r}]", text), {"_": names})
+
+
+def check_conditions(op: CustomOp, sizes: Sizes) -> None:
+    known = {**op.parameters, **{k: v for k, v in sizes.bound.items() if isinstance(k, str)}}
+    for condition in op.where:
+        torch._check(evaluate(condition, known), lambda: f"{op.name}: the condition {condition} is false")
+
+
+def make_fake(op: CustomOp) -> Callable[..., Any]:
+    def fake(*operands: Any) -> Any:
+        sizes = Sizes(op)
+        types = [sizes.type_of(*item, tensor) for item, tensor in zip(op.inputs.items(), operands)]
+        with Graph(op.name, types) as graph:
+            staged = op(*graph.inputs)
+        check_conditions(op, sizes)
+        values = staged if isinstance(staged, list) else [] if staged is None else [staged]
+        results = [
+            operands[0].new_empty([sizes.value(dim) for dim in value.shape], dtype=to_torch(value.dtype))
+            for value in values
+        ]
+        return pack(results)
+
+    return fake
+
+
+# --- Kernels ------------------------------------------------------------------------------------------
+
+
+def to_torch(dtype: DType) -> Any:
+    return getattr(torch, dtype.name)
+
+
+def pack(results: Sequence[Any]) -> Any:
+    """As torch wants results: one bare, several as a tuple, none as None."""
+    return results[0] if len(results) == 1 else tuple(results) or None
+
+
+def share(tensor: Any) -> Any:
+    return torch.utils.dlpack.from_dlpack(tensor.__dlpack__(max_version=(1, 0)))
+
+
+def make_kernel(op: CustomOp) -> Callable[..., Any]:
+    """Gradients are torch's business, and were dealt with before the kernel is called."""
+
+    def kernel(*operands: Any) -> Any:
+        made = op(*[x.detach() if x.requires_grad else x for x in operands])
+        if isinstance(made, list):
+            return tuple(map(share, made))
+        return None if made is None else share(made)
+
+    return kernel
+
+
+# --- Registering --------------------------------------------------------------------------------------
+
+registered: dict[str, tuple[CustomOp, Any]] = {}  # by name; torch forgets none of them either
+lock = threading.Lock()
+
+
+def find(op: CustomOp) -> tuple[str, Any]:
+    """The name that the op has, or is to have. An op that was declared again after its package changed
+    is equal to what it was and has other binaries: it gets a name of its own."""
+    plain = name = re.sub(r"\W", "_", op.token)
+    count = 1
+    while name in registered:
+        known, handle = registered[name]
+        if known.binaries[:1] == op.binaries[:1]:
+            return name, handle
+        count += 1
+        name = f"{plain}_{count}"
+    return name, None
+
+
+def make_handle(op: CustomOp, name: str) -> Any:
+    handle = torch.library.custom_op(
+        f"ferrule::{name}",
+        make_kernel(op),
+        mutates_args=[n for o, n in zip(op.inputs, _signature.argument_names(op)) if o in op.inout],
+        device_types="cpu",
+        schema=write_schema(op),
+        tags=torch.Tag.needs_exact_strides,
+    )
+    handle.register_fake(make_fake(op))
+    if op.effect:
+        handle.register_effect(torch._library.effects.EffectType.ORDERED)
+    return handle
+
+
+def register(op: CustomOp) -> Any:
+    with lock:
+        name, handle = find(op)
+        if handle is None:
+            handle = make_handle(op, name)
+            registered[name] = (op, handle)
+        return handle

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ferrule import _signature
-from ferrule._core import CustomOp, DType, Graph, Run, StaticDim, TemplateType, TensorType
+from ferrule._core import CustomOp, DType, Graph, Run, StaticDim, SymbolicDim, TemplateType, TensorType
 
 OLDEST = (2, 8)
 
@@ -60,17 +60,16 @@ class Sizes:
         self.staged: dict[Any, int | str] = {}  # the same as the library is told it
         self.named: dict[str, Any] = {}  # what the names mean that the library is told
 
-    def agree(self, operand: str, axis: int, size: Any, known: Any) -> None:
+    def agree(self, operand: str, axis: int, size: Any, known: Any, why: str) -> None:
         torch._check(
-            size == known,
-            lambda: f"{self.op.name}: operand '{operand}' axis {axis} is {size}, but {known} is expected",
+            size == known, lambda: f"{self.op.name}: operand '{operand}' axis {axis} is {size}, but {why}"
         )
 
     def bind(self, operand: str, axis: int, declared: Any, size: Any) -> int | str:
         if isinstance(declared, StaticDim):
             if isinstance(size, int):
                 return size
-            self.agree(operand, axis, size, int(declared))
+            self.agree(operand, axis, size, int(declared), f"{declared} is declared")
             return int(declared)
         if declared not in self.bound:
             self.bound[declared] = size
@@ -78,7 +77,9 @@ class Sizes:
         elif isinstance(size, int) and isinstance(self.bound[declared], int):
             return size
         else:
-            self.agree(operand, axis, size, self.bound[declared])
+            known = self.bound[declared]
+            name = declared if isinstance(declared, str) else f"*{declared[0]}"
+            self.agree(operand, axis, size, known, f"{name} is {known}")
         return self.staged[declared]
 
     def tell(self, size: Any) -> int | str:
@@ -105,19 +106,27 @@ class Sizes:
         for symbol in dim.parameters:
             if symbol.name not in self.named:
                 self.named[symbol.name] = torch.library.get_ctx().new_dynamic_size()
-        size = evaluate(str(dim), self.named)
-        torch._check(size >= 0, lambda: f"{self.op.name}: a result's dim {dim} is {size}")
-        return size
+        return evaluate(str(dim), self.named)
+
+    def shape_of(self, result: int, shape: Sequence[Any]) -> list[Any]:
+        sizes = [self.value(dim) for dim in shape]
+        for axis, size in enumerate(sizes):
+            torch._check(
+                size >= 0,
+                lambda: f"{self.op.name}: result {result} axis {axis} is {size}; a dim is not negative",
+            )
+        return sizes
 
 
 def align(template: TemplateType, rank: int) -> list[Any] | None:
     """What each axis of a tensor of this rank binds."""
-    axes = list(template.shape)
-    runs = [i for i, axis in enumerate(axes) if isinstance(axis, Run)]
-    for i in runs:
-        length = rank - len(axes) + 1
-        axes[i : i + 1] = [(axes[i].name, position) for position in range(length)]
-    return [getattr(axis, "name", axis) for axis in axes] if len(axes) == rank else None
+    axes: list[Any] = []
+    for axis in template.shape:
+        if isinstance(axis, Run):
+            axes += [(axis.name, position) for position in range(rank - len(template.shape) + 1)]
+        else:
+            axes.append(axis.name if isinstance(axis, SymbolicDim) else axis)
+    return axes if len(axes) == rank else None
 
 
 def evaluate(text: str, names: dict[str, Any]) -> Any:
@@ -128,7 +137,7 @@ def evaluate(text: str, names: dict[str, Any]) -> Any:
 def check_conditions(op: CustomOp, sizes: Sizes) -> None:
     known = {**op.parameters, **{k: v for k, v in sizes.bound.items() if isinstance(k, str)}}
     for condition in op.where:
-        torch._check(evaluate(condition, known), lambda: f"{op.name}: the condition {condition} is false")
+        torch._check(evaluate(condition, known), lambda: f"{op.name}: condition '{condition}' is false")
 
 
 def make_fake(op: CustomOp) -> Callable[..., Any]:
@@ -140,8 +149,8 @@ def make_fake(op: CustomOp) -> Callable[..., Any]:
         check_conditions(op, sizes)
         values = staged if isinstance(staged, list) else [] if staged is None else [staged]
         results = [
-            operands[0].new_empty([sizes.value(dim) for dim in value.shape], dtype=to_torch(value.dtype))
-            for value in values
+            operands[0].new_empty(sizes.shape_of(i, value.shape), dtype=to_torch(value.dtype))
+            for i, value in enumerate(values)
         ]
         return pack(results)
 
@@ -203,15 +212,27 @@ def make_handle(op: CustomOp, name: str) -> Any:
         mutates_args=[n for o, n in zip(op.inputs, _signature.argument_names(op)) if o in op.inout],
         device_types="cpu",
         schema=write_schema(op),
-        tags=torch.Tag.needs_exact_strides,
+        tags=(torch.Tag.needs_exact_strides,),  # compiled calls meet what eager ones meet
     )
     handle.register_fake(make_fake(op))
     if op.effect:
-        handle.register_effect(torch._library.effects.EffectType.ORDERED)
+        keep_in_order(op, handle)
     return handle
 
 
+def keep_in_order(op: CustomOp, handle: Any) -> None:
+    """An effect happens once and in its place, whether or not a result is used."""
+    if not hasattr(handle, "register_effect"):
+        raise ImportError(
+            f"{op.name}: an op with an effect needs a later torch than {torch.__version__}: "
+            "pip install --upgrade torch"
+        )
+    handle.register_effect(torch._library.effects.EffectType.ORDERED)
+
+
 def register(op: CustomOp) -> Any:
+    if not op.is_complete:
+        op()  # which says what it lacks
     with lock:
         name, handle = find(op)
         if handle is None:

@@ -1,4 +1,8 @@
-"""JAX and torch on the CPU, both ways, where they are installed."""
+"""JAX and torch on the CPU, both ways, where they are installed; and torch where it is not."""
+
+import subprocess
+import sys
+import types
 
 import pytest
 
@@ -45,3 +49,27 @@ def test_torch(ops):
     assert ops.same(torch.ones(2, dtype=torch.bfloat16)).dtype is DType.bfloat16
     with pytest.raises(ValueError):
         ops.double_up(torch.ones(6)[::2])
+
+
+def without(monkeypatch, torch):
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    monkeypatch.delitem(sys.modules, "ferrule._torch", raising=False)
+
+
+def test_torch_is_missing(ops, monkeypatch):
+    without(monkeypatch, None)
+    with pytest.raises(ImportError, match=r"op.torch\(\) needs torch .* or later.*: pip install torch"):
+        ops.same.torch()
+
+
+def test_torch_is_too_old(ops, monkeypatch):
+    torch = types.ModuleType("torch")
+    torch.__version__ = "1.13.1+cpu"
+    without(monkeypatch, torch)
+    with pytest.raises(ImportError, match=r"needs torch .* or later, and this is 1.13.1.*: pip install --upgrade"):
+        ops.same.torch()
+
+
+def test_importing_the_package_imports_no_framework():
+    code = "import sys, ferrule, ferrule.custom; sys.exit(bool({'torch', 'jax', 'numpy'} & set(sys.modules)))"
+    subprocess.run([sys.executable, "-c", code], check=True)

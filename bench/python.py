@@ -14,6 +14,7 @@ folder = pathlib.Path(sys.argv[1])
 os.environ["FERRULE_CACHE_DIR"] = str(folder / "cache")
 
 import ferrule  # noqa: E402 - the environment is read when it is first needed
+import python_peers  # noqa: E402
 from ferrule import DType, Graph, Tensor, TensorType, custom  # noqa: E402
 
 try:
@@ -80,7 +81,7 @@ def call_cases():
         cases["floor of two arrays: memoryview(a), memoryview(b)"] = loop("view(a), view(b)", view=memoryview, a=a, b=b)
         cases["op(a), a NumPy array"] = loop("op(a)", op=op, a=a)
         cases["op(a, out=b), NumPy arrays"] = loop("op(a, out=b)", op=op, a=a, b=b)
-    return cases
+    return cases | python_peers.cases(op, loop, folder / "peers")
 
 
 def process(code):

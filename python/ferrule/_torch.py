@@ -7,7 +7,17 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ferrule import _signature
-from ferrule._core import CustomOp, DType, Graph, Run, StaticDim, SymbolicDim, TemplateType, TensorType
+from ferrule._core import (
+    CustomOp,
+    DType,
+    Graph,
+    Run,
+    StaticDim,
+    SymbolicDim,
+    TemplateType,
+    Tensor,
+    TensorType,
+)
 
 OLDEST = (2, 8)
 
@@ -169,20 +179,21 @@ def pack(results: Sequence[Any]) -> Any:
     return results[0] if len(results) == 1 else tuple(results) or None
 
 
-def share(tensor: Any) -> Any:
+def share(tensor: Tensor) -> Any:
     return torch.utils.dlpack.from_dlpack(tensor.__dlpack__(max_version=(1, 0)))
 
 
-def make_kernel(op: CustomOp) -> Callable[..., Any]:
-    """Gradients are torch's business, and were dealt with before the kernel is called."""
+def make_kernel(op: CustomOp) -> Any:
+    """Gradients are torch's business, and were dealt with before the kernel is called; and what it does
+    is nothing that torch.compile should look into."""
 
     def kernel(*operands: Any) -> Any:
         made = op(*[x.detach() if x.requires_grad else x for x in operands])
-        if isinstance(made, list):
-            return tuple(map(share, made))
-        return None if made is None else share(made)
+        if isinstance(made, Tensor):
+            return share(made)
+        return None if made is None else tuple(map(share, made))
 
-    return kernel
+    return torch.compiler.disable(kernel)
 
 
 # --- Registering --------------------------------------------------------------------------------------
@@ -206,14 +217,17 @@ def find(op: CustomOp) -> tuple[str, Any]:
 
 
 def make_handle(op: CustomOp, name: str) -> Any:
+    full_name, kernel = f"ferrule::{name}", make_kernel(op)
     handle = torch.library.custom_op(
-        f"ferrule::{name}",
-        make_kernel(op),
+        full_name,
+        kernel,
         mutates_args=[n for o, n in zip(op.inputs, _signature.argument_names(op)) if o in op.inout],
-        device_types="cpu",
+        device_types=(),
         schema=write_schema(op),
         tags=(torch.Tag.needs_exact_strides,),  # compiled calls meet what eager ones meet
     )
+    # Not by `device_types`: its wrapper looks for results that are operands, at half of a call's time.
+    torch.library.impl(full_name, "CPU", kernel)
     handle.register_fake(make_fake(op))
     if op.effect:
         keep_in_order(op, handle)

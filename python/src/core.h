@@ -256,8 +256,9 @@ void fpy_end_loan(fpy_loan *loan);
 
 /* Readies what the next one needs. 0 or -1. */
 int fpy_ready_exchange(void);
-/* What an object's class says of it in C; its memory is the object's and goes with it. False, without
- * an exception: it says nothing, and `__dlpack__` is to be asked, also for what is wrong. */
+/* What an object's class says of it in C; its memory is the object's and goes with it. False,
+ * without an exception: it says nothing, and `__dlpack__` is to be asked, also for what is wrong.
+ */
 bool fpy_exchange_describe(PyObject *object, fer_dl_tensor *out_tensor);
 
 /* A tensor that keeps the object as long as it needs its memory. The same answers. */

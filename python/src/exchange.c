@@ -36,9 +36,7 @@ static const exchange *find_table(PyTypeObject *class)
     static const char CAPSULE[] = "dlpack_exchange_api";
     PyObject *members = class->tp_dict;
     PyObject *capsule = members == NULL ? NULL : PyDict_GetItemWithError(members, table_name);
-    if (capsule == NULL || !PyCapsule_IsValid(capsule, CAPSULE))
-        return NULL;
-    const exchange *table = PyCapsule_GetPointer(capsule, CAPSULE);
+    const exchange *table = capsule == NULL ? NULL : PyCapsule_GetPointer(capsule, CAPSULE);
     while (table != NULL && table->version.major > FER_DL_VERSION_MAJOR)
         table = table->previous;
     return table != NULL && table->version.major == FER_DL_VERSION_MAJOR ? table : NULL;

@@ -647,10 +647,10 @@ static PyObject *get_attribute(PyObject *self, PyObject *name)
 PyDoc_STRVAR(
     torch_doc,
     "torch($self)\n--\n\n"
-    "The op as a custom op of torch, registered as `ferrule::` and the token's words: callable with\n"
-    "torch's tensors, in torch.compile and torch.export without a break, with its fake kernel made\n"
-    "from the declaration. An equal op has the same handle. It stays registered as long as the\n"
-    "process lives.\n\n"
+    "The op as a custom op of torch (a torch.library.CustomOpDef), called with torch's CPU\n"
+    "tensors. torch.compile and torch.export take it without a break: its fake kernel is made\n"
+    "from the declaration. Equal ops have the same one; it stays registered, as `ferrule::` and\n"
+    "the token, as long as the process lives.\n\n"
     "ImportError: no torch, or one before 2.8. ValueError: an op that is not complete.");
 
 static PyMethodDef methods[] = {

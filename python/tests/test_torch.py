@@ -2,6 +2,10 @@
 
 import gc
 import inspect
+import pathlib
+import re
+import subprocess
+import sys
 import threading
 import weakref
 
@@ -132,6 +136,22 @@ def test_export(case):
         check_same(op.torch(), exported.module(), operands)
 
 
+def test_a_saved_program_finds_its_op(ops, kernels, tmp_path):
+    class Model(torch.nn.Module):
+        def forward(self, x):
+            return ops.same.torch()(x) + 1
+
+    torch.export.save(torch.export.export(Model(), (arange(3),)), tmp_path / "model.pt2")
+    code = """
+import sys, torch
+from ferrule import custom
+custom.declare("same", custom_extensions=sys.argv[1]).torch()
+print(torch.export.load(sys.argv[2]).module()(torch.arange(3.0)).tolist())
+"""
+    command = [sys.executable, "-c", code, kernels, tmp_path / "model.pt2"]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "[1.0, 2.0, 3.0]\n"
+
+
 def test_between_torchs_own(ops):
     down, up = ops.downsample.torch(), ops.double_up.torch()
 
@@ -155,6 +175,23 @@ def test_a_result_of_a_data_dependent_op_goes_on(ops):
         check_same(work, compiled, operands)
 
 
+def test_a_kernel_is_not_looked_into(ops):
+    same = ops.same.torch()
+
+    def work(x):
+        for _ in range(2):
+            try:
+                torch._dynamo.graph_break()
+                x = same(x)
+            finally:
+                pass
+        return x
+
+    torch._dynamo.utils.counters.clear()
+    assert torch.compile(work, backend="eager")(torch.ones(1)).item() == 1
+    assert torch._dynamo.utils.counters["frames"]["total"] == 1  # the function itself, which was given up
+
+
 def test_strides_as_they_come(ops):
     down = ops.downsample.torch()
 
@@ -162,6 +199,18 @@ def test_strides_as_they_come(ops):
         return down(x.transpose(0, 1))
 
     check_same(work, torch.compile(work, fullgraph=True, dynamic=True), (arange(4, 2, 3),))
+
+
+def test_the_page(monkeypatch):
+    root = pathlib.Path(__file__).resolve().parent.parent.parent
+    monkeypatch.chdir(root)
+    section = (root / "docs" / "python.md").read_text(encoding="utf-8").split("\n## torch\n")[1]
+    code = re.search(r"```python\n(.*?)```", section, re.DOTALL).group(1)
+    names = {"downsample": custom.declare("downsample", custom_extensions="examples/kernels")}
+    exec(code, names)
+    with torch.compiler.set_stance("fail_on_recompile"):
+        assert names["thumbnail"](torch.ones(2, 8, 3)).shape == (2, 2, 3)
+        assert names["thumbnail"](torch.ones(5, 12, 3)).shape == (5, 3, 3)
 
 
 # --- What is registered -------------------------------------------------------------------------------

@@ -1,7 +1,8 @@
 """References balance: what is repeated leaves nothing behind, whatever it returns or raises.
 
 A debug build of CPython counts all references (`./dev pytest --debug`), also those to objects that live
-as long as the process; any other the blocks that are in use."""
+as long as the process. Under any other this only shows that all of it works; test_process.py has what leaks
+there."""
 
 import array
 import copy
@@ -15,8 +16,6 @@ from conftest import kernel
 
 import ferrule
 from ferrule import AlgebraicDim, DeviceRef, Dim, DType, Graph, SymbolicDim, Tensor, TensorType, custom
-
-count = getattr(sys, "gettotalrefcount", sys.getallocatedblocks)
 
 n, w = custom.Symbols("n", "w")
 g, T, s = custom.Param("g"), custom.DTypeVar("T", ["i32", "f32"]), custom.Run("s")
@@ -262,7 +261,7 @@ def dims_and_types():
 def staged(name="g"):
     with Graph(name, TYPES) as graph:
         a, b = graph.inputs
-        low, high = kernel("halves")(a * 2 + b)
+        _, high = kernel("halves")(a * 2 + b)
         graph.output(kernel("dot")(a, b), high, graph.constant([1.0, 2.0]), kernel("keep")(a, a < b), a.rebind(["n"]))
     return graph
 
@@ -319,13 +318,16 @@ def pickles():
 @pytest.mark.parametrize("works", [calls, tensors, declarations, dims_and_types, graphs, pickles])
 def test_references_balance(works, does):
     work = works()[does == "fails"]
+    work()
+    if not hasattr(sys, "gettotalrefcount"):
+        return  # the blocks that are in use tell too little: Python keeps lists of free ones
     turns = 100
 
     def after():
         for _ in range(turns):
             work()
         gc.collect()
-        return count()
+        return sys.gettotalrefcount()
 
     after()
     before = after()

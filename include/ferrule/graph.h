@@ -89,8 +89,71 @@ FER_API FER_MUST_USE fer_status fer_graph_rebind(fer_graph *graph, fer_value *va
                                                  const fer_dim *const *dims, size_t num_dims,
                                                  fer_value **out_value, fer_error *error);
 
+/* --- Control flow -----------------------------------------------------------------------------
+ *
+ * What is staged between a call that begins and one that ends goes into a block of its own: an arm,
+ * a condition, a body. A block uses the values of the blocks around it; what it makes itself ends
+ * with it, but for what it yields. Using such a value later is VALUE. Blocks nest, 100 deep at
+ * most.
+ *
+ *   fer_graph_if(graph, is_small, &error);
+ *   fer_graph_stage(graph, twice, &x, 1, &y, 1, &error);
+ *   fer_graph_else(graph, &y, 1, &error);
+ *   fer_graph_end_if(graph, &x, 1, &result, &error);
+ */
+
+/* Begins the first arm of an if, which runs when the predicate, bool[], is true. VALUE: another
+ * type, or what fer_graph_rebind says of values. */
+FER_API FER_MUST_USE fer_status fer_graph_if(fer_graph *graph, fer_value *predicate,
+                                             fer_error *error);
+/* Ends the first arm, which yields these values, and begins the other. */
+FER_API FER_MUST_USE fer_status fer_graph_else(fer_graph *graph, fer_value *const *values,
+                                               size_t num_values, fer_error *error);
+/* Ends the if; `out_results` has room for as many values as each arm yields, and may be `values`.
+ * VALUE: the arms yield other types or another number; dims that only an arm knows. New bare names
+ * that both arms rebound their results to become the graph's. */
+FER_API FER_MUST_USE fer_status fer_graph_end_if(fer_graph *graph, fer_value *const *values,
+                                                 size_t num_values, fer_value **out_results,
+                                                 fer_error *error);
+
+/* Begins the condition of a while. It carries values from one turn to the next: `out_carried`, with
+ * as much room (it may be `initial`), are what condition and body see of them. They are memory of
+ * the loop's own: an op that changes one in its place does not change the initial value. */
+FER_API FER_MUST_USE fer_status fer_graph_while(fer_graph *graph, fer_value *const *initial,
+                                                size_t num_values, fer_value **out_carried,
+                                                fer_error *error);
+/* Ends the condition, which yields the predicate, bool[], and begins the body, which also sees what
+ * the condition made. The body runs as long as the predicate is true, perhaps never. */
+FER_API FER_MUST_USE fer_status fer_graph_do(fer_graph *graph, fer_value *predicate,
+                                             fer_error *error);
+/* Ends the while: the body yields the carried values' next ones, and `out_results` are the last.
+ * VALUE: another number, or a type that is not the carried value's; a loop that carries a value of
+ * changing size is refused here. */
+FER_API FER_MUST_USE fer_status fer_graph_end_while(fer_graph *graph, fer_value *const *next,
+                                                    size_t num_values, fer_value **out_results,
+                                                    fer_error *error);
+
+/* Stages a finished graph of the same module. The dims of its inputs bind to those of the arguments
+ * as an op's do; a dim that it finds when it runs gets a name of the caller's, as for ops. What it
+ * changes of its inputs is changed in the arguments. TYPE: the number of arguments or results.
+ * VALUE: the graph itself, an unfinished one or one of another module (so no recursion can be
+ * built); dtype, rank, dims; an argument that is changed in its place and shares memory with
+ * another; calls and blocks more than 100 deep. */
+FER_API FER_MUST_USE fer_status fer_graph_call(fer_graph *graph, const fer_graph *callee,
+                                               fer_value *const *arguments, size_t num_arguments,
+                                               fer_value **out_results, size_t num_results,
+                                               fer_error *error);
+
+/* Adds a copy of a finished graph to a module, under a name that is new there; `out_graph` is
+ * borrowed. The copy is finished. VALUE: a graph that is not finished, or that holds a
+ * data-dependent dim, whose name says which graph it is of; a graph that calls others, in another
+ * module. */
+FER_API FER_MUST_USE fer_status fer_graph_copy(fer_module *module, const fer_graph *graph,
+                                               const char *name, fer_graph **out_graph,
+                                               fer_error *error);
+
 /* Finishes the graph. A value may be output more than once. VALUE: a second call; a value of
- * another graph. */
+ * another graph or of a block; a block that has not ended. */
 FER_API FER_MUST_USE fer_status fer_graph_output(fer_graph *graph, fer_value *const *values,
                                                  size_t num_values, fer_error *error);
 

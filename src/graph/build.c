@@ -13,10 +13,13 @@ void fer_graph_destroy(fer_graph *graph)
         return;
     for (size_t i = 0; i < graph->num_inputs; i++)
         fer_value_destroy(graph->values[i]);
-    for (size_t i = 0; i < graph->num_nodes; i++)
-        fer_node_destroy(graph->nodes[i]);
+    while (graph->current != &graph->body) { /* what was begun and never ended */
+        fer_node *owner = graph->current->owner;
+        graph->current = owner->block;
+        fer_node_destroy(owner);
+    }
+    fer_block_destroy(&graph->body);
     free(graph->values);
-    free(graph->nodes);
     free(graph->outputs);
     fer_names_clear(&graph->value_names);
     fer_names_clear(&graph->dims);
@@ -24,20 +27,12 @@ void fer_graph_destroy(fer_graph *graph)
     free(graph);
 }
 
-fer_status fer_graph_add_dim(fer_graph *graph, const char *name, fer_error *error)
-{
-    if (fer_names_find(&graph->dims, name) != NULL)
-        return FER_OK;
-    return fer_names_add(&graph->dims, name, graph, error);
-}
-
-static fer_status check_input_dims(fer_graph *graph, const fer_graph_input *input, fer_error *error)
+static fer_status check_input_dims(const fer_graph *graph, const fer_graph_input *input,
+                                   fer_error *error)
 {
     for (size_t axis = 0; axis < fer_type_rank(input->type); axis++) {
         const fer_dim *dim = fer_type_dim(input->type, axis);
         const char *name = dim == NULL ? NULL : fer_dim_symbol_name(dim, NULL);
-        if (name != NULL)
-            FER_TRY(fer_graph_add_dim(graph, name, error));
         if (name != NULL || (dim != NULL && fer_dim_is_static(dim)))
             continue;
         fer_place place = {.operand = input->name,
@@ -65,20 +60,18 @@ static fer_status add_input(fer_graph *graph, const fer_graph_input *input, fer_
         return fer_fail(error, FER_VALUE_ERROR, "graph '%s': there are two inputs '%s'",
                         graph->name, input->name);
     FER_TRY(check_input_dims(graph, input, error));
-    FER_TRY(fer_reserve(&graph->values, graph->num_values + 1, &graph->values_capacity,
-                        sizeof *graph->values, error));
+    FER_TRY(fer_graph_reserve_values(graph, 1, error));
     fer_value *value;
     FER_TRY(fer_value_create(graph, fer_type_retain(input->type), NULL, &value, error));
-    value->index = graph->num_values;
-    graph->values[graph->num_values++] = value;
+    fer_graph_add_value(graph, value);
     graph->num_inputs++;
+    FER_TRY(fer_graph_add_dims(graph, value, error));
     return fer_value_rename(value, input->name, error);
 }
 
-fer_status fer_graph_create(fer_module *module, const char *name, const fer_graph_input *inputs,
-                            size_t num_inputs, fer_graph **out_graph, fer_error *error)
+fer_status fer_graph_make(fer_module *module, const char *name, const fer_graph_input *inputs,
+                          size_t num_inputs, fer_graph **out_graph, fer_error *error)
 {
-    *out_graph = NULL;
     if (name == NULL || *name == '\0')
         return fer_fail(error, FER_VALUE_ERROR, "a graph needs a name");
     if (fer_module_find(module, name) != NULL)
@@ -87,11 +80,26 @@ fer_status fer_graph_create(fer_module *module, const char *name, const fer_grap
     if (graph == NULL)
         return fer_fail_memory(error);
     graph->module = module;
+    graph->body = (fer_block){.graph = graph, .is_open = true};
+    graph->current = &graph->body;
     fer_status status = fer_copy_string(name, &graph->name, error);
     for (size_t i = 0; status == FER_OK && i < num_inputs; i++)
         status = add_input(graph, &inputs[i], error);
-    if (status == FER_OK)
-        status = fer_module_take_graph(module, graph, error);
+    if (status != FER_OK) {
+        fer_graph_destroy(graph);
+        return status;
+    }
+    *out_graph = graph;
+    return FER_OK;
+}
+
+fer_status fer_graph_create(fer_module *module, const char *name, const fer_graph_input *inputs,
+                            size_t num_inputs, fer_graph **out_graph, fer_error *error)
+{
+    *out_graph = NULL;
+    fer_graph *graph = NULL;
+    FER_TRY(fer_graph_make(module, name, inputs, num_inputs, &graph, error));
+    fer_status status = fer_module_take_graph(module, graph, error);
     if (status != FER_OK) {
         fer_graph_destroy(graph);
         return status;
@@ -103,17 +111,17 @@ fer_status fer_graph_create(fer_module *module, const char *name, const fer_grap
 fer_status fer_value_rename(fer_value *value, const char *name, fer_error *error)
 {
     fer_graph *graph = value->graph;
-    if (fer_names_find(&graph->value_names, name) != NULL)
+    if (fer_graph_find_value(graph, name) != NULL)
         return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has a value '%s' already", graph->name,
                         name);
     char *copy;
     FER_TRY(fer_copy_string(name, &copy, error));
-    fer_status status = fer_names_add(&graph->value_names, name, value, error);
+    fer_status status = fer_names_set(&graph->value_names, name, value, error);
     if (status != FER_OK) {
         free(copy);
         return status;
     }
-    if (value->name != NULL)
+    if (value->name != NULL && fer_names_find(&graph->value_names, value->name) == value)
         fer_names_remove(&graph->value_names, value->name);
     free(value->name);
     value->name = copy;
@@ -140,13 +148,13 @@ fer_status fer_graph_constant(fer_graph *graph, const fer_tensor *tensor, fer_va
                         graph->name);
     fer_node *node = NULL;
     fer_type *type = NULL;
-    FER_TRY(fer_node_create(FER_NODE_CONSTANT, NULL, 0, 1, &node, error));
+    FER_TRY(fer_node_create(graph, FER_NODE_CONSTANT, NULL, 0, 1, &node, error));
     fer_status status = FER_OK;
     FER_TRY_DONE(fer_tensor_clone(tensor, fer_tensor_device(tensor), &node->constant, error));
     normalise_bools(node->constant);
     FER_TRY_DONE(fer_tensor_type(node->constant, &type, error));
-    FER_TRY_DONE(fer_value_create(graph, type, node, &node->results[0], error));
-    FER_TRY_DONE(fer_node_append(graph, node, error));
+    FER_TRY_DONE(fer_node_add_result(node, type, error));
+    FER_TRY_DONE(fer_node_append(node, error));
     *out_value = node->results[0];
     return FER_OK;
 
@@ -162,6 +170,9 @@ fer_status fer_graph_output(fer_graph *graph, fer_value *const *values, size_t n
 {
     if (graph->is_finished)
         return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has its outputs already", graph->name);
+    if (graph->current != &graph->body)
+        return fer_fail(error, FER_VALUE_ERROR, "graph '%s': %s has not ended", graph->name,
+                        fer_block_role(graph->current));
     for (size_t i = 0; i < num_values; i++)
         FER_TRY(fer_graph_require_value(graph, values[i], "an output", error));
     fer_value **outputs = calloc(num_values + 1, sizeof *outputs);
@@ -172,12 +183,14 @@ fer_status fer_graph_output(fer_graph *graph, fer_value *const *values, size_t n
     graph->outputs = outputs;
     graph->num_outputs = num_values;
     graph->is_finished = true;
+    graph->body.is_open = false;
     fer_status status = fer_graph_verify(graph, error);
     if (status != FER_OK) {
         free(graph->outputs);
         graph->outputs = NULL;
         graph->num_outputs = 0;
         graph->is_finished = false;
+        graph->body.is_open = true;
     }
     return status;
 }

@@ -3,6 +3,8 @@
 #include "graph/graph.h"
 #include "signature/literal.h"
 
+#include <stdio.h>
+
 #define MAX_SHOWN_ELEMENTS 8
 
 /* Puts `label`, which it frees, into the text as a label. A backslash would start an escape of
@@ -31,37 +33,39 @@ static void append_value(fer_text *label, const fer_value *value)
     fer_text_append(label, fer_type_text(value->type));
 }
 
-/* A step is named by its first result; one without results by its place. */
-static void append_step_id(fer_text *dot, size_t graph, const fer_node *node, size_t place)
-{
-    if (node->num_results > 0)
-        fer_text_printf(dot, "g%zu_v%zu", graph, node->results[0]->index);
-    else
-        fer_text_printf(dot, "g%zu_step%zu", graph, place);
-}
-
-/* What gives the value: a step, or the input itself. */
+/* What gives the value: a step, or the input or the carried value itself. */
 static void append_source_id(fer_text *dot, size_t graph, const fer_value *value)
 {
     if (value->node != NULL)
-        append_step_id(dot, graph, value->node, 0);
+        fer_text_printf(dot, "g%zu_step%zu", graph, value->node->index);
     else
         fer_text_printf(dot, "g%zu_v%zu", graph, value->index);
 }
 
 static void append_step_text(fer_text *label, const fer_node *node)
 {
-    if (node->kind == FER_NODE_CONSTANT) {
+    switch (node->kind) {
+    case FER_NODE_CONSTANT:
         fer_text_append(label, "constant");
         if (fer_tensor_num_elements(node->constant) <= MAX_SHOWN_ELEMENTS) {
             fer_text_append_char(label, ' ');
             fer_elements_append(label, node->constant);
         }
         return;
-    }
-    if (node->kind == FER_NODE_REBIND) {
+    case FER_NODE_REBIND:
         fer_text_append(label, "rebind");
         return;
+    case FER_NODE_IF:
+        fer_text_append(label, "if");
+        return;
+    case FER_NODE_WHILE:
+        fer_text_append(label, "while");
+        return;
+    case FER_NODE_CALL:
+        fer_text_printf(label, "call %s", node->callee->name);
+        return;
+    case FER_NODE_OP:
+        break;
     }
     const fer_signature_spec *spec = fer_signature_folded(fer_op_signature(node->op));
     fer_text_append(label, spec->name);
@@ -71,70 +75,124 @@ static void append_step_text(fer_text *label, const fer_node *node)
     }
 }
 
-/* Which of several results the edge comes from, and which of several operands it goes to. */
-static void append_edge(fer_text *dot, size_t graph, const fer_value *value, const fer_node *to,
-                        size_t place, size_t operand)
+/* Where an edge ends. */
+typedef struct target {
+    const char *id;
+    const char *role; /* of the value there, or NULL */
+    bool is_changed;  /* in its place */
+} target;
+
+/* Which of several results the edge comes from, and what it is where it goes to. */
+static void append_edge(fer_text *dot, size_t graph, const fer_value *value, const target *to)
 {
     const fer_node *from = value->node;
     fer_text label = FER_TEXT_INIT;
     fer_text_append(dot, "    ");
     append_source_id(dot, graph, value);
-    fer_text_append(dot, " -> ");
-    if (to != NULL)
-        append_step_id(dot, graph, to, place);
-    else
-        fer_text_printf(dot, "g%zu_output%zu", graph, place);
+    fer_text_printf(dot, " -> %s", to->id);
     if (from != NULL && from->num_results > 1)
         append_value(&label, value);
-    bool is_changed = false;
-    if (to != NULL && to->kind == FER_NODE_OP) {
-        const fer_signature_spec *spec = fer_signature_folded(fer_op_signature(to->op));
-        is_changed = spec->operands[operand].is_inout;
-        if (to->num_operands > 1)
-            fer_text_printf(&label, "%sas %s", label.length > 0 ? "\n" : "",
-                            spec->operands[operand].name);
-    }
-    fer_text_append(dot, is_changed ? " [dir=both, " : " [");
+    if (to->role != NULL)
+        fer_text_printf(&label, "%sas %s", label.length > 0 ? "\n" : "", to->role);
+    fer_text_append(dot, to->is_changed ? " [dir=both, " : " [");
     append_label(dot, &label);
     fer_text_append(dot, "]\n");
 }
 
-static void append_step(fer_text *dot, size_t graph, const fer_node *node, size_t place)
+/* What the operand of a step is to it; NULL: that is plain. */
+static const char *role_of(const fer_node *node, size_t operand)
 {
+    if (node->kind == FER_NODE_OP && node->num_operands > 1)
+        return fer_signature_folded(fer_op_signature(node->op))->operands[operand].name;
+    if (node->kind == FER_NODE_CALL && node->num_operands > 1)
+        return node->callee->values[operand]->name;
+    if (node->kind == FER_NODE_WHILE)
+        return node->blocks[0]->arguments[operand]->name;
+    return NULL;
+}
+
+static bool changes(const fer_node *node, size_t operand)
+{
+    if (node->kind == FER_NODE_CALL)
+        return node->callee->values[operand]->is_changed;
+    return node->kind == FER_NODE_OP &&
+           fer_signature_folded(fer_op_signature(node->op))->operands[operand].is_inout;
+}
+
+static void append_block(fer_text *dot, size_t graph, const fer_block *block);
+
+/* An arm, a condition or a body, in a frame of its own; what it yields goes to its step. */
+static void append_inner_block(fer_text *dot, size_t graph, const fer_node *node, size_t which)
+{
+    const fer_block *block = node->blocks[which];
     fer_text label = FER_TEXT_INIT;
+    char id[64];
+    fer_text_append(&label, fer_block_role(block));
+    fer_text_printf(dot, "    subgraph cluster_%zu_%zu_%zu {\n    style=dashed\n    ", graph,
+                    node->index, which);
+    append_label(dot, &label);
+    fer_text_append_char(dot, '\n');
+    for (size_t i = 0; i < block->num_arguments; i++) {
+        append_value(&label, block->arguments[i]);
+        fer_text_printf(dot, "    g%zu_v%zu [shape=ellipse, ", graph, block->arguments[i]->index);
+        append_label(dot, &label);
+        fer_text_append(dot, "]\n");
+    }
+    snprintf(id, sizeof id, "g%zu_step%zu_block%zu", graph, node->index, which);
+    fer_text_printf(dot, "    %s [shape=point, label=\"\"]\n", id);
+    append_block(dot, graph, block);
+    fer_text_append(dot, "    }\n");
+    target yield = {.id = id};
+    for (size_t i = 0; i < block->num_results; i++)
+        append_edge(dot, graph, block->results[i], &yield);
+    fer_text_printf(dot, "    %s -> g%zu_step%zu [style=dashed]\n", id, graph, node->index);
+}
+
+static void append_step(fer_text *dot, size_t graph, const fer_node *node)
+{
+    bool has_blocks = node->blocks[0] != NULL;
+    fer_text label = FER_TEXT_INIT;
+    char id[64];
     append_step_text(&label, node);
     for (size_t i = 0; i < node->num_results; i++) {
         fer_text_append_char(&label, '\n');
         append_value(&label, node->results[i]);
     }
-    fer_text_append(dot, "    ");
-    append_step_id(dot, graph, node, place);
-    fer_text_append(dot, node->kind == FER_NODE_CONSTANT ? " [style=dashed, " : " [");
+    snprintf(id, sizeof id, "g%zu_step%zu", graph, node->index);
+    fer_text_printf(dot, "    %s [%s", id,
+                    node->kind == FER_NODE_CONSTANT ? "style=dashed, "
+                    : has_blocks                    ? "shape=diamond, "
+                                                    : "");
     append_label(dot, &label);
     fer_text_append(dot, "]\n");
-    for (size_t i = 0; i < node->num_operands; i++)
-        append_edge(dot, graph, node->operands[i], node, place, i);
+    for (size_t i = 0; i < node->num_operands; i++) {
+        target to = {.id = id, .role = role_of(node, i), .is_changed = changes(node, i)};
+        append_edge(dot, graph, node->operands[i], &to);
+    }
+    for (size_t i = 0; has_blocks && i < 2; i++)
+        append_inner_block(dot, graph, node, i);
 }
 
 /* Steps that do more than give results run in their order: dotted edges. */
-static void append_order(fer_text *dot, size_t index, const fer_graph *graph)
+static void append_order(fer_text *dot, size_t graph, const fer_block *block)
 {
     const fer_node *last = NULL;
-    size_t last_place = 0;
-    for (size_t i = 0; i < graph->num_nodes; i++) {
-        const fer_node *node = graph->nodes[i];
-        if (node->kind != FER_NODE_OP || !fer_node_has_effect(node))
+    for (size_t i = 0; i < block->num_nodes; i++) {
+        const fer_node *node = block->nodes[i];
+        if (!fer_node_has_effect(node))
             continue;
-        if (last != NULL) {
-            fer_text_append(dot, "    ");
-            append_step_id(dot, index, last, last_place);
-            fer_text_append(dot, " -> ");
-            append_step_id(dot, index, node, i);
-            fer_text_append(dot, " [style=dotted]\n");
-        }
+        if (last != NULL)
+            fer_text_printf(dot, "    g%zu_step%zu -> g%zu_step%zu [style=dotted]\n", graph,
+                            last->index, graph, node->index);
         last = node;
-        last_place = i;
     }
+}
+
+static void append_block(fer_text *dot, size_t graph, const fer_block *block)
+{
+    for (size_t i = 0; i < block->num_nodes; i++)
+        append_step(dot, graph, block->nodes[i]);
+    append_order(dot, graph, block);
 }
 
 static void append_graph(fer_text *dot, size_t index, const fer_graph *graph)
@@ -150,17 +208,17 @@ static void append_graph(fer_text *dot, size_t index, const fer_graph *graph)
         append_label(dot, &label);
         fer_text_append(dot, "]\n");
     }
-    for (size_t i = 0; i < graph->num_nodes; i++)
-        append_step(dot, index, graph->nodes[i], i);
-    append_order(dot, index, graph);
+    append_block(dot, index, &graph->body);
     for (size_t i = 0; i < graph->num_outputs; i++) {
+        char id[64];
+        snprintf(id, sizeof id, "g%zu_output%zu", index, i);
         fer_text_append(&label, "output");
         if (graph->num_outputs > 1)
             fer_text_printf(&label, " %zu", i + 1);
-        fer_text_printf(dot, "    g%zu_output%zu [shape=ellipse, ", index, i);
+        fer_text_printf(dot, "    %s [shape=ellipse, ", id);
         append_label(dot, &label);
         fer_text_append(dot, "]\n");
-        append_edge(dot, index, graph->outputs[i], NULL, i, 0);
+        append_edge(dot, index, graph->outputs[i], &(target){.id = id});
     }
     fer_text_append(dot, "  }\n");
 }

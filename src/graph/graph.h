@@ -11,15 +11,25 @@
 typedef enum fer_node_kind {
     FER_NODE_OP = 0,
     FER_NODE_CONSTANT,
-    FER_NODE_REBIND /* one operand, one result: the same elements under another type */
+    FER_NODE_REBIND, /* one operand, one result: the same elements under another type */
+    FER_NODE_IF,     /* the predicate; two blocks, the arms */
+    FER_NODE_WHILE,  /* the initial values; two blocks, the condition and the body */
+    FER_NODE_CALL    /* of another graph of the module, on its inputs */
 } fer_node_kind;
+
+typedef struct fer_block fer_block;
 
 /* One step of a graph. Immutable once it is in its graph. */
 typedef struct fer_node {
     fer_node_kind kind;
-    fer_op *op;           /* FER_NODE_OP: retained */
-    const char *token;    /* the attribute that an op is staged with; borrowed from it */
-    fer_tensor *constant; /* FER_NODE_CONSTANT: owned, never written */
+    fer_op *op;              /* FER_NODE_OP: retained */
+    const char *token;       /* the attribute that an op is staged with; borrowed from it */
+    fer_tensor *constant;    /* FER_NODE_CONSTANT: owned, never written */
+    const fer_graph *callee; /* FER_NODE_CALL */
+    fer_block *blocks[2];    /* owned; NULL for other kinds */
+    fer_block *block;        /* that it is in */
+    size_t index;            /* among the graph's nodes */
+    size_t ordinal;          /* of an op or a call: how many of them were there before */
     size_t num_operands;
     size_t num_results;
     fer_value **operands;
@@ -30,31 +40,59 @@ typedef struct fer_node {
 
 struct fer_value {
     fer_graph *graph;
-    fer_type *type;        /* every dim is there: static, or over the graph's dims */
-    char *name;            /* as an input or a program names it; NULL: printing finds one */
-    size_t index;          /* among the graph's values */
-    const fer_node *node;  /* that gives it; NULL: an input */
-    const fer_value *root; /* whose elements it shares: itself, but for a rebind */
+    fer_type *type;       /* every dim is there: static, or over the graph's dims */
+    char *name;           /* as an input or a program names it; NULL: printing finds one */
+    size_t index;         /* among the graph's values */
+    const fer_node *node; /* that gives it; NULL: an input */
+    fer_value *root;      /* whose elements it shares: itself, but for a rebind */
+    fer_block *block;     /* that defines it */
+    bool is_changed;      /* a root: an op or a call changes it in its place */
+    bool is_measured;     /* a rebind names a dim that came with it, so it is computed */
+};
+
+/* Steps that run one after the other: the body of a graph, an arm, a condition, a loop's body. It
+ * sees the values of its parents, and what it defines ends with it. */
+struct fer_block {
+    fer_graph *graph;
+    fer_block *parent;     /* of a loop's body, the condition. NULL: the body of the graph */
+    fer_node *owner;       /* NULL: the graph */
+    size_t depth;          /* 0 for the body of the graph */
+    bool is_open;          /* it is being built, and its values can be used */
+    bool has_effect;       /* a node in it has one */
+    bool must_run;         /* that, or a node in it asserts */
+    fer_value **arguments; /* owned; of a condition: the carried values */
+    size_t num_arguments;
+    fer_node **nodes; /* owned */
+    size_t num_nodes;
+    size_t nodes_capacity;
+    fer_value **results;
+    size_t num_results;
 };
 
 struct fer_graph {
     fer_module *module; /* the owner */
     char *name;
-    fer_value **values; /* inputs, then results in the order of the nodes */
+    size_t index;       /* among the module's graphs */
+    fer_value **values; /* of all blocks: inputs, then results as the nodes were made */
     size_t num_values;
     size_t values_capacity;
     size_t num_inputs;
-    fer_node **nodes;
-    size_t num_nodes;
-    size_t nodes_capacity;
-    size_t num_ops;
+    fer_block body;
+    fer_block *current; /* the open block that has no open block in it */
+    size_t num_nodes;   /* of all blocks */
+    size_t num_ops;     /* of all blocks; a call is one */
+    size_t num_calls;
+    size_t depth; /* of blocks and calls in each other */
     fer_value **outputs;
     size_t num_outputs;
     bool is_finished;
-    fer_names value_names;
-    fer_names dims; /* every name in its types: to the node whose kernel finds the extent, or to the
-                       graph itself */
+    bool has_dynamic_dims;
+    fer_names value_names; /* to the last value of that name */
+    fer_names dims;        /* every name in its types: to the last value that brought it */
 };
+
+/* Blocks and calls in each other, so many at most: whoever walks them may recurse. */
+#define FER_MAX_DEPTH 100
 
 /* An op under the name that a program gives it. */
 typedef struct fer_named_op {
@@ -80,6 +118,9 @@ fer_status fer_reserve(void *array, size_t num_needed, size_t *capacity, size_t 
                        fer_error *error);
 
 void fer_graph_destroy(fer_graph *graph); /* NULL-safe */
+/* A graph with its inputs that its module does not have yet. */
+fer_status fer_graph_make(fer_module *module, const char *name, const fer_graph_input *inputs,
+                          size_t num_inputs, fer_graph **out_graph, fer_error *error);
 /* Adds a graph whose name is new; takes it only on success. */
 fer_status fer_module_take_graph(fer_module *module, fer_graph *graph, fer_error *error);
 
@@ -88,10 +129,27 @@ void fer_value_destroy(fer_value *value); /* NULL-safe */
 fer_status fer_value_create(fer_graph *graph, fer_type *type, const fer_node *node,
                             fer_value **out_value, fer_error *error);
 void fer_node_destroy(fer_node *node); /* NULL-safe; its results go with it */
-fer_status fer_node_create(fer_node_kind kind, fer_value *const *operands, size_t num_operands,
-                           size_t num_results, fer_node **out_node, fer_error *error);
-/* Puts a node and its values into the graph; takes the node only on success. */
-fer_status fer_node_append(fer_graph *graph, fer_node *node, fer_error *error);
+/* In the graph's current block. */
+fer_status fer_node_create(fer_graph *graph, fer_node_kind kind, fer_value *const *operands,
+                           size_t num_operands, size_t num_results, fer_node **out_node,
+                           fer_error *error);
+/* Makes one more result of a type that the node takes, also when it fails; it has room for it. */
+fer_status fer_node_add_result(fer_node *node, fer_type *type, fer_error *error);
+/* Puts a node and its values at the end of its block, and makes known the dims that its results
+ * bring; takes the node only on success. */
+fer_status fer_node_append(fer_node *node, fer_error *error);
+/* Notes that the node changes an operand in its place. */
+void fer_node_changes(const fer_node *node, size_t operand);
+
+/* Makes a block inside the graph's current one, which the node owns; nothing is in it yet. */
+fer_status fer_block_create(fer_node *owner, fer_block *parent, fer_block **out_block,
+                            fer_error *error);
+/* NULL-safe; frees what is in a block, with the blocks in it. */
+void fer_block_destroy(fer_block *block);
+/* `the body of while`: which block of its owner it is. */
+const char *fer_block_role(const fer_block *block);
+/* Whether the block is `outer` or inside of it. */
+bool fer_block_is_inside(const fer_block *block, const fer_block *outer);
 
 /* Puts the node's place in its program before the message of an error that is there already, and
  * its line into the error. FER_OK stays, and so does an error of a node that has none. */
@@ -102,10 +160,24 @@ void fer_graph_drop_constant(fer_graph *graph);
 
 /* VALUE for a finished graph. */
 fer_status fer_graph_require_open(const fer_graph *graph, fer_error *error);
-/* TYPE for NULL, VALUE for another graph's value; `what` says in messages which value it is. */
+/* TYPE for NULL, VALUE for a value of another graph or of a block that has ended; `what` says in
+ * messages which value it is. */
 fer_status fer_graph_require_value(const fer_graph *graph, const fer_value *value, const char *what,
                                    fer_error *error);
-fer_status fer_graph_add_dim(fer_graph *graph, const char *name, fer_error *error);
+/* The value of that name that can be used now, or NULL. */
+fer_value *fer_graph_find_value(const fer_graph *graph, const char *name);
+/* The value that brought a dim's name, where it is known now; else NULL. */
+fer_value *fer_graph_find_dim(const fer_graph *graph, const char *name);
+/* Makes known the names in a value's type that are new. */
+fer_status fer_graph_add_dims(fer_graph *graph, fer_value *value, fer_error *error);
+/* The first name in a type's dims that is not known now and stands bare in none of `types`; NULL:
+ * there is none. `out_axis` is where it is. */
+const char *fer_graph_unknown_name(const fer_graph *graph, const fer_type *type,
+                                   const fer_type *const *types, size_t num_types,
+                                   size_t *out_axis);
+/* Makes room for values, so that adding so many cannot fail. */
+fer_status fer_graph_reserve_values(fer_graph *graph, size_t num_values, fer_error *error);
+void fer_graph_add_value(fer_graph *graph, fer_value *value);
 
 /* Gives an op a name in the program. VALUE: the name is taken. */
 fer_status fer_module_name_op(fer_module *module, const char *name, const fer_op *op,
@@ -114,7 +186,9 @@ fer_status fer_module_name_op(fer_module *module, const char *name, const fer_op
 /* Gives a value a name in the text. VALUE: the graph has it already. */
 fer_status fer_value_rename(fer_value *value, const char *name, fer_error *error);
 
-bool fer_node_has_effect(const fer_node *node); /* must run, once and in its place */
+/* It does more than its results show: it runs once, in its place, whatever uses them. */
+bool fer_node_has_effect(const fer_node *node);
+bool fer_node_must_run(const fer_node *node); /* that, or it asserts */
 
 /* Names the data-dependent dim that an op staged now would get, for the caller to free. */
 fer_status fer_dynamic_dim_name(const char *graph, const char *kernel, size_t ordinal,
@@ -123,6 +197,31 @@ fer_status fer_dynamic_dim_name(const char *graph, const char *kernel, size_t or
 fer_status fer_name_open_dims(const fer_graph *graph, const fer_op *op, size_t ordinal,
                               size_t result, const fer_type *open, fer_type **out_type,
                               fer_error *error);
+
+/* What a dim of a called graph is in the graph that calls it. */
+typedef struct fer_bound_dim {
+    const char *name; /* the callee's, borrowed from its types */
+    fer_dim *dim;
+    size_t input; /* that binds it, and its axis */
+    size_t axis;
+} fer_bound_dim;
+
+/* Owned by the caller, who calls fer_call_binding_clear. */
+typedef struct fer_call_binding {
+    fer_bound_dim *dims; /* those that inputs bind, then those that the callee finds when it runs */
+    size_t num_bound;
+    size_t num_dims;
+    size_t capacity;
+    fer_names names; /* to the index and 1 */
+    fer_type **results;
+    size_t num_results;
+} fer_call_binding;
+
+/* The checker of calls of graphs: as many arguments as the callee has inputs. */
+fer_status fer_call_bind(const fer_graph *caller, const fer_graph *callee,
+                         fer_value *const *arguments, size_t ordinal, fer_call_binding *out_binding,
+                         fer_error *error);
+void fer_call_binding_clear(fer_call_binding *binding);
 
 /* Whether a finished graph is what every executor takes for granted: values are defined before they
  * are used, types follow from the ops. VALUE names what is wrong. */

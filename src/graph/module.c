@@ -74,6 +74,7 @@ fer_status fer_module_take_graph(fer_module *module, fer_graph *graph, fer_error
     FER_TRY(fer_reserve(&module->graphs, module->num_graphs + 1, &module->graphs_capacity,
                         sizeof *module->graphs, error));
     FER_TRY(fer_names_add(&module->graph_names, graph->name, graph, error));
+    graph->index = module->num_graphs;
     module->graphs[module->num_graphs++] = graph;
     return FER_OK;
 }
@@ -112,6 +113,8 @@ static bool same_constants(const fer_tensor *a, const fer_tensor *b)
     return a->num_bytes == 0 || memcmp(a->dl.data, b->dl.data, a->num_bytes) == 0;
 }
 
+static bool same_blocks(const fer_block *a, const fer_block *b);
+
 static bool same_nodes(const fer_node *a, const fer_node *b)
 {
     if (a->kind != b->kind || a->num_operands != b->num_operands ||
@@ -119,32 +122,55 @@ static bool same_nodes(const fer_node *a, const fer_node *b)
         !same_values(a->operands, b->operands, a->num_operands) ||
         !same_values(a->results, b->results, a->num_results))
         return false;
-    if (a->kind == FER_NODE_OP)
+    switch (a->kind) {
+    case FER_NODE_OP:
         return fer_op_equal(a->op, b->op);
-    return a->kind != FER_NODE_CONSTANT || same_constants(a->constant, b->constant);
+    case FER_NODE_CONSTANT:
+        return same_constants(a->constant, b->constant);
+    case FER_NODE_REBIND:
+        return true;
+    case FER_NODE_IF:
+    case FER_NODE_WHILE:
+        return same_blocks(a->blocks[0], b->blocks[0]) && same_blocks(a->blocks[1], b->blocks[1]);
+    case FER_NODE_CALL:
+        return strcmp(a->callee->name, b->callee->name) == 0;
+    }
+    return false;
+}
+
+static bool same_blocks(const fer_block *a, const fer_block *b)
+{
+    if (a->num_arguments != b->num_arguments || a->num_nodes != b->num_nodes ||
+        a->num_results != b->num_results ||
+        !same_values(a->arguments, b->arguments, a->num_arguments) ||
+        !same_values(a->results, b->results, a->num_results))
+        return false;
+    for (size_t i = 0; i < a->num_nodes; i++)
+        if (!same_nodes(a->nodes[i], b->nodes[i]))
+            return false;
+    return true;
 }
 
 static bool same_graphs(const fer_graph *a, const fer_graph *b)
 {
-    if (strcmp(a->name, b->name) != 0 || a->num_inputs != b->num_inputs ||
-        a->num_nodes != b->num_nodes || a->num_outputs != b->num_outputs ||
+    if (a->num_inputs != b->num_inputs || a->num_outputs != b->num_outputs ||
         a->is_finished != b->is_finished || !same_values(a->values, b->values, a->num_inputs))
         return false;
     for (size_t i = 0; i < a->num_inputs; i++)
         if (strcmp(a->values[i]->name, b->values[i]->name) != 0)
             return false;
-    for (size_t i = 0; i < a->num_nodes; i++)
-        if (!same_nodes(a->nodes[i], b->nodes[i]))
-            return false;
-    return same_values(a->outputs, b->outputs, a->num_outputs);
+    return same_blocks(&a->body, &b->body) && same_values(a->outputs, b->outputs, a->num_outputs);
 }
 
+/* Graphs are compared by name: their order means nothing. */
 bool fer_module_equal(const fer_module *a, const fer_module *b)
 {
     if (a->num_graphs != b->num_graphs)
         return false;
-    for (size_t i = 0; i < a->num_graphs; i++)
-        if (!same_graphs(a->graphs[i], b->graphs[i]))
+    for (size_t i = 0; i < a->num_graphs; i++) {
+        const fer_graph *other = fer_module_find(b, a->graphs[i]->name);
+        if (other == NULL || !same_graphs(a->graphs[i], other))
             return false;
+    }
     return true;
 }

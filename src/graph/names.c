@@ -32,6 +32,11 @@ void *fer_names_find(const fer_names *names, const char *name)
     return entry == NULL ? NULL : entry->thing;
 }
 
+const char *fer_names_key(const fer_names *names, const char *name)
+{
+    return find_entry(names, name)->name;
+}
+
 fer_status fer_names_add(fer_names *names, const char *name, const void *thing, fer_error *error)
 {
     size_t length = strlen(name);
@@ -46,6 +51,20 @@ fer_status fer_names_add(fer_names *names, const char *name, const void *thing, 
         return fer_fail_memory(error);
     }
     return FER_OK;
+}
+
+fer_status fer_names_set(fer_names *names, const char *name, const void *thing, fer_error *error)
+{
+    fer_name_entry *entry = find_entry(names, name);
+    if (entry == NULL)
+        return fer_names_add(names, name, thing, error);
+    entry->thing = (void *)thing;
+    return FER_OK;
+}
+
+size_t fer_names_count(const fer_names *names)
+{
+    return HASH_COUNT(names->entries);
 }
 
 void fer_names_remove(fer_names *names, const char *name)

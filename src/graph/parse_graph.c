@@ -97,7 +97,8 @@ fer_status fer_program_expect_value(fer_program_reader *reader, fer_graph *graph
     fer_token token = reader->lexer.token;
     char *name = NULL;
     FER_TRY(fer_program_expect_name(reader, "a value's name", &name, error));
-    *out_value = fer_names_find(&graph->value_names, name);
+    *out_value = fer_graph_find_value(graph, name);
+    const fer_value *ended = fer_names_find(&graph->value_names, name);
     fer_status status = FER_OK;
     bool is_call = fer_lexer_at(&reader->lexer, "(") || fer_lexer_at(&reader->lexer, "<");
     if (*out_value == NULL && is_call) {
@@ -105,6 +106,11 @@ fer_status fer_program_expect_value(fer_program_reader *reader, fer_graph *graph
                                 "graph '%s': '%s' is called where a value belongs; calls do not "
                                 "nest: give its result a name in a step before",
                                 graph->name, name);
+    } else if (*out_value == NULL && ended != NULL) {
+        status = fer_lexer_fail(&reader->lexer, &token, FER_VALUE_ERROR, error,
+                                "graph '%s': '%s' is a value of %s, which has ended; only what it "
+                                "yields can be used outside of it",
+                                graph->name, name, fer_block_role(ended->block));
     } else if (*out_value == NULL) {
         fer_hint hint;
         status = fer_lexer_fail(&reader->lexer, &token, FER_VALUE_ERROR, error,
@@ -113,6 +119,22 @@ fer_status fer_program_expect_value(fer_program_reader *reader, fer_graph *graph
     }
     free(name);
     return status;
+}
+
+fer_status fer_program_parse_values(fer_program_reader *reader, fer_graph *graph,
+                                    fer_value ***out_values, size_t *out_num_values,
+                                    fer_error *error)
+{
+    size_t capacity = 0;
+    *out_values = NULL;
+    *out_num_values = 0;
+    do {
+        FER_TRY(
+            fer_reserve(out_values, *out_num_values + 1, &capacity, sizeof **out_values, error));
+        FER_TRY(fer_program_expect_value(reader, graph, &(*out_values)[*out_num_values], error));
+        ++*out_num_values;
+    } while (fer_lexer_accept(&reader->lexer, ","));
+    return FER_OK;
 }
 
 static fer_status fail_num_results(const fer_program_reader *reader, const header *h,
@@ -158,15 +180,10 @@ static fer_status parse_return(fer_program_reader *reader, const header *h, fer_
     fer_status status = FER_OK;
     fer_value **values = NULL;
     size_t num_values = 0;
-    size_t capacity = 0;
     fer_token token = reader->lexer.token;
     fer_lexer_advance(&reader->lexer);
     if (!fer_lexer_at(&reader->lexer, "}"))
-        do {
-            FER_TRY_DONE(fer_reserve(&values, num_values + 1, &capacity, sizeof *values, error));
-            FER_TRY_DONE(fer_program_expect_value(reader, graph, &values[num_values], error));
-            num_values++;
-        } while (fer_lexer_accept(&reader->lexer, ","));
+        FER_TRY_DONE(fer_program_parse_values(reader, graph, &values, &num_values, error));
     FER_TRY_DONE(fer_program_locate(reader, &token,
                                     fer_graph_output(graph, values, num_values, error), error));
     status = check_results(reader, h, graph, &token, error);

@@ -1,4 +1,4 @@
-/* Programs: one step of a graph's body. `a, b = split(x)`, `c = constant f32[2] [1, 2]`,
+/* Programs: one step of a block. `a, b = split(x)`, `c = constant f32[2] [1, 2]`,
  * `y = rebind x [h, 4]`, and calls whose op gives nothing, `log(x)`. */
 #include "graph/element.h"
 #include "graph/text.h"
@@ -10,40 +10,66 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The names on the left of a step. */
-typedef struct names {
-    char *names[FER_MAX_OPERANDS];
-    fer_token tokens[FER_MAX_OPERANDS];
-    size_t count;
-} names;
+/* --- Names ------------------------------------------------------------------------------------ */
 
-static fer_status parse_names(fer_program_reader *reader, names *left, fer_error *error)
+fer_status fer_step_names_read(fer_step_names *names, fer_program_reader *reader, fer_error *error)
 {
-    do {
-        if (left->count == FER_MAX_OPERANDS)
-            return fer_lexer_fail(&reader->lexer, &reader->lexer.token, FER_VALUE_ERROR, error,
-                                  "an op gives at most %d results", FER_MAX_OPERANDS);
-        left->tokens[left->count] = reader->lexer.token;
-        FER_TRY(
-            fer_program_expect_name(reader, "a value's name", &left->names[left->count], error));
-        left->count++;
-    } while (fer_lexer_accept(&reader->lexer, ","));
-    return fer_lexer_expect(&reader->lexer, "=", "after the names of values", error);
+    size_t count = names->count;
+    FER_TRY(
+        fer_reserve(&names->names, count + 1, &names->names_capacity, sizeof *names->names, error));
+    FER_TRY(fer_reserve(&names->tokens, count + 1, &names->tokens_capacity, sizeof *names->tokens,
+                        error));
+    names->tokens[count] = reader->lexer.token;
+    FER_TRY(fer_program_expect_name(reader, "a value's name", &names->names[count], error));
+    names->count++;
+    return FER_OK;
 }
 
-static fer_status name_values(fer_program_reader *reader, const names *left, fer_value **values,
-                              fer_error *error)
+void fer_step_names_clear(fer_step_names *names)
 {
-    for (size_t i = 0; i < left->count; i++) {
-        fer_status status = fer_value_rename(values[i], left->names[i], error);
-        FER_TRY(fer_program_locate(reader, &left->tokens[i], status, error));
+    for (size_t i = 0; i < names->count; i++)
+        free(names->names[i]);
+    free(names->names);
+    free(names->tokens);
+}
+
+fer_status fer_step_names_give(const fer_step_names *names, fer_program_reader *reader,
+                               fer_value *const *values, fer_error *error)
+{
+    for (size_t i = 0; i < names->count; i++) {
+        fer_status status = fer_value_rename(values[i], names->names[i], error);
+        FER_TRY(fer_program_locate(reader, &names->tokens[i], status, error));
     }
     return FER_OK;
 }
 
-/* Puts the graph and the place before a message that staging gave. */
-static fer_status locate_in(const fer_program_reader *reader, const fer_graph *graph,
-                            const fer_token *at, fer_status status, fer_error *error)
+fer_status fer_step_names_check(const fer_step_names *names, const fer_program_reader *reader,
+                                const fer_graph *graph, const fer_token *at, const char *op,
+                                size_t num_results, fer_error *error)
+{
+    if (names->count == num_results)
+        return FER_OK;
+    char expected[24], actual[24];
+    snprintf(expected, sizeof expected, "%zu", num_results);
+    snprintf(actual, sizeof actual, "%zu", names->count);
+    fer_place place = {.op = op, .expected = expected, .actual = actual};
+    fer_status status =
+        fer_fail_at(error, FER_VALUE_ERROR, &place,
+                    "graph '%s': %s gives %s result%s, but %s name%s it", graph->name, op, expected,
+                    num_results == 1 ? "" : "s", actual, names->count == 1 ? " takes" : "s take");
+    return fer_lexer_locate(&reader->lexer, at, status, error);
+}
+
+static fer_status parse_names(fer_program_reader *reader, fer_step_names *left, fer_error *error)
+{
+    do {
+        FER_TRY(fer_step_names_read(left, reader, error));
+    } while (fer_lexer_accept(&reader->lexer, ","));
+    return fer_lexer_expect(&reader->lexer, "=", "after the names of values", error);
+}
+
+fer_status fer_program_locate_in(const fer_program_reader *reader, const fer_graph *graph,
+                                 const fer_token *at, fer_status status, fer_error *error)
 {
     if (status == FER_OK)
         return FER_OK;
@@ -171,38 +197,22 @@ static fer_status skip_attributes(fer_program_reader *reader, fer_error *error)
     return fer_lexer_expect(lexer, "}", "after an attribute", error);
 }
 
-static fer_status fail_names(const fer_program_reader *reader, const fer_graph *graph,
-                             const fer_token *at, const fer_op *op, size_t num_names,
-                             fer_error *error)
-{
-    char expected[24], actual[24];
-    snprintf(expected, sizeof expected, "%zu", op->num_results);
-    snprintf(actual, sizeof actual, "%zu", num_names);
-    fer_place place = {.op = op->name, .expected = expected, .actual = actual};
-    fer_status status = fer_fail_at(
-        error, FER_VALUE_ERROR, &place, "graph '%s': %s gives %s result%s, but %s name%s it",
-        graph->name, op->name, expected, op->num_results == 1 ? "" : "s", actual,
-        num_names == 1 ? " takes" : "s take");
-    return fer_lexer_locate(&reader->lexer, at, status, error);
-}
-
 static fer_status stage(fer_program_reader *reader, fer_graph *graph, const fer_token *at,
-                        const fer_op *op, const arguments *given, const names *left,
+                        const fer_op *op, const arguments *given, const fer_step_names *left,
                         fer_error *error)
 {
-    if (op->num_results != left->count)
-        return fail_names(reader, graph, at, op, left->count, error);
+    FER_TRY(fer_step_names_check(left, reader, graph, at, op->name, op->num_results, error));
     fer_argument bound[FER_MAX_OPERANDS];
     fer_value *results[FER_MAX_OPERANDS];
     fer_status status = fer_arguments_bind(op, given->list, given->count, bound, error);
     if (status == FER_OK)
         status = fer_arguments_stage(graph, op, bound, results, left->count, error);
-    FER_TRY(locate_in(reader, graph, at, status, error));
-    return name_values(reader, left, results, error);
+    FER_TRY(fer_program_locate_in(reader, graph, at, status, error));
+    return fer_step_names_give(left, reader, results, error);
 }
 
-static fer_status parse_call(fer_program_reader *reader, fer_graph *graph, const names *left,
-                             fer_error *error)
+static fer_status parse_call(fer_program_reader *reader, fer_graph *graph,
+                             const fer_step_names *left, fer_error *error)
 {
     fer_status status = FER_OK;
     fer_op *op = NULL;
@@ -222,8 +232,8 @@ done:
 
 /* --- Constants and rebinds -------------------------------------------------------------------- */
 
-static fer_status expect_one_name(fer_program_reader *reader, const names *left, const char *what,
-                                  fer_error *error)
+static fer_status expect_one_name(fer_program_reader *reader, const fer_step_names *left,
+                                  const char *what, fer_error *error)
 {
     if (left->count == 1)
         return FER_OK;
@@ -231,8 +241,8 @@ static fer_status expect_one_name(fer_program_reader *reader, const names *left,
                           "a %s is one value, but %zu names take it", what, left->count);
 }
 
-static fer_status parse_constant(fer_program_reader *reader, fer_graph *graph, const names *left,
-                                 fer_error *error)
+static fer_status parse_constant(fer_program_reader *reader, fer_graph *graph,
+                                 const fer_step_names *left, fer_error *error)
 {
     fer_token token = reader->lexer.token;
     fer_lexer_advance(&reader->lexer);
@@ -244,10 +254,10 @@ static fer_status parse_constant(fer_program_reader *reader, fer_graph *graph, c
     fer_status status = fer_elements_parse(&reader->lexer, type, &tensor, error);
     if (status == FER_OK) {
         status = fer_graph_constant(graph, tensor, &value, error);
-        status = locate_in(reader, graph, &token, status, error);
+        status = fer_program_locate_in(reader, graph, &token, status, error);
     }
     if (status == FER_OK)
-        status = name_values(reader, left, &value, error);
+        status = fer_step_names_give(left, reader, &value, error);
     fer_tensor_release(tensor);
     fer_type_release(type);
     return status;
@@ -270,8 +280,8 @@ static fer_status parse_dims(fer_program_reader *reader, fer_dim **dims, size_t 
     return fer_lexer_expect(lexer, "]", "after the dims of a rebind", error);
 }
 
-static fer_status parse_rebind(fer_program_reader *reader, fer_graph *graph, const names *left,
-                               fer_error *error)
+static fer_status parse_rebind(fer_program_reader *reader, fer_graph *graph,
+                               const fer_step_names *left, fer_error *error)
 {
     fer_token token = reader->lexer.token;
     fer_lexer_advance(&reader->lexer);
@@ -284,10 +294,10 @@ static fer_status parse_rebind(fer_program_reader *reader, fer_graph *graph, con
     if (status == FER_OK) {
         status =
             fer_graph_rebind(graph, value, (const fer_dim *const *)dims, num_dims, &value, error);
-        status = locate_in(reader, graph, &token, status, error);
+        status = fer_program_locate_in(reader, graph, &token, status, error);
     }
     if (status == FER_OK)
-        status = name_values(reader, left, &value, error);
+        status = fer_step_names_give(left, reader, &value, error);
     while (num_dims > 0)
         fer_dim_release(dims[--num_dims]);
     return status;
@@ -295,17 +305,45 @@ static fer_status parse_rebind(fer_program_reader *reader, fer_graph *graph, con
 
 /* --- Steps ------------------------------------------------------------------------------------ */
 
-/* `constant` and `rebind` are words only where something follows that no call has. */
-static fer_status parse_right(fer_program_reader *reader, fer_graph *graph, const names *left,
-                              fer_error *error)
+/* Whether this word comes next, and is one: no call of an op has a name behind the op's. */
+static bool at_word(const fer_program_reader *reader, const char *word)
 {
     fer_token second = fer_program_peek(reader);
-    bool is_followed_by_name = second.kind == FER_TOKEN_NAME || second.kind == FER_TOKEN_STRING;
-    if (is_followed_by_name && fer_lexer_at(&reader->lexer, "constant"))
+    return fer_lexer_at(&reader->lexer, word) &&
+           (second.kind == FER_TOKEN_NAME || second.kind == FER_TOKEN_STRING);
+}
+
+/* A loop need not carry anything. */
+static bool at_while(const fer_program_reader *reader)
+{
+    fer_token second = fer_program_peek(reader);
+    return at_word(reader, "while") ||
+           (fer_lexer_at(&reader->lexer, "while") && fer_token_is(&second, "{"));
+}
+
+static fer_status parse_right(fer_program_reader *reader, fer_graph *graph,
+                              const fer_step_names *left, fer_error *error)
+{
+    if (at_word(reader, "constant"))
         return parse_constant(reader, graph, left, error);
-    if (is_followed_by_name && fer_lexer_at(&reader->lexer, "rebind"))
+    if (at_word(reader, "rebind"))
         return parse_rebind(reader, graph, left, error);
+    if (at_word(reader, "if"))
+        return fer_program_parse_if(reader, graph, left, error);
+    if (at_while(reader))
+        return fer_program_parse_while(reader, graph, left, error);
+    if (at_word(reader, "call"))
+        return fer_program_parse_graph_call(reader, graph, left, error);
     return parse_call(reader, graph, left, error);
+}
+
+/* Whether a step begins with what it does, for want of results. */
+static bool has_no_names(const fer_program_reader *reader)
+{
+    fer_token second = fer_program_peek(reader);
+    bool is_call = reader->lexer.token.kind == FER_TOKEN_NAME &&
+                   (fer_token_is(&second, "(") || fer_token_is(&second, "<"));
+    return is_call || at_word(reader, "if") || at_word(reader, "call") || at_while(reader);
 }
 
 /* For what goes wrong when the graph runs. */
@@ -325,18 +363,15 @@ static fer_status note_place(const fer_program_reader *reader, const fer_token *
 
 fer_status fer_program_parse_step(fer_program_reader *reader, fer_graph *graph, fer_error *error)
 {
-    names left = {.count = 0};
-    fer_token second = fer_program_peek(reader);
-    bool is_bare_call = reader->lexer.token.kind == FER_TOKEN_NAME &&
-                        (fer_token_is(&second, "(") || fer_token_is(&second, "<"));
-    fer_status status = is_bare_call ? FER_OK : parse_names(reader, &left, error);
+    fer_step_names left = {.count = 0};
+    fer_status status = has_no_names(reader) ? FER_OK : parse_names(reader, &left, error);
     fer_token right = reader->lexer.token;
-    size_t num_nodes = graph->num_nodes;
+    fer_block *block = graph->current;
+    size_t num_nodes = block->num_nodes;
     if (status == FER_OK)
         status = parse_right(reader, graph, &left, error);
-    if (status == FER_OK && graph->num_nodes > num_nodes) /* numbers' constants come before */
-        status = note_place(reader, &right, graph->nodes[graph->num_nodes - 1], error);
-    for (size_t i = 0; i < left.count; i++)
-        free(left.names[i]);
+    if (status == FER_OK && block->num_nodes > num_nodes) /* numbers' constants come before */
+        status = note_place(reader, &right, block->nodes[block->num_nodes - 1], error);
+    fer_step_names_clear(&left);
     return status;
 }

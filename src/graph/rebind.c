@@ -24,25 +24,26 @@ static fer_status check_rebound_dim(const fer_graph *graph, size_t axis, const f
 }
 
 /* A bare name that is new to the graph is bound here; an expression can only use known ones. */
-static fer_status check_rebind_names(const fer_graph *graph, const fer_dim *const *dims,
-                                     size_t num_dims, fer_error *error)
+static fer_status check_rebind_names(const fer_graph *graph, const fer_type *type, fer_error *error)
 {
-    for (size_t axis = 0; axis < num_dims; axis++)
-        for (size_t i = 0; i < fer_dim_num_symbols(dims[axis]); i++) {
-            const char *name = fer_dim_symbol_at(dims[axis], i, NULL);
-            bool is_known = fer_names_find(&graph->dims, name) != NULL;
-            for (size_t j = 0; j < num_dims && !is_known; j++) {
-                const char *bare = fer_dim_symbol_name(dims[j], NULL);
-                is_known = bare != NULL && strcmp(bare, name) == 0;
-            }
-            if (!is_known)
-                return fer_fail_at(error, FER_VALUE_ERROR,
-                                   &(fer_place){.has_axis = true, .axis = (int)axis},
-                                   "graph '%s': rebind axis %zu is %s, but nothing in the graph "
-                                   "says what %s is",
-                                   graph->name, axis, fer_dim_text(dims[axis]), name);
-        }
-    return FER_OK;
+    size_t axis;
+    const char *name = fer_graph_unknown_name(graph, type, &type, 1, &axis);
+    if (name == NULL)
+        return FER_OK;
+    return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.has_axis = true, .axis = (int)axis},
+                       "graph '%s': rebind axis %zu is %s, but nothing in the graph says what %s "
+                       "is",
+                       graph->name, axis, fer_dim_text(fer_type_dim(type, axis)), name);
+}
+
+/* The values that brought the names are computed, even if only the names are used. */
+static void measure_names(const fer_graph *graph, const fer_type *type)
+{
+    for (size_t axis = 0; axis < fer_type_rank(type); axis++) {
+        const fer_dim *dim = fer_type_dim(type, axis);
+        for (size_t i = 0; i < fer_dim_num_symbols(dim); i++)
+            fer_graph_find_dim(graph, fer_dim_symbol_at(dim, i, NULL))->is_measured = true;
+    }
 }
 
 static fer_status check_rebind(const fer_graph *graph, const fer_value *value,
@@ -61,7 +62,7 @@ static fer_status check_rebind(const fer_graph *graph, const fer_value *value,
                             graph->name, axis);
         FER_TRY(check_rebound_dim(graph, axis, fer_type_dim(value->type, axis), dims[axis], error));
     }
-    return check_rebind_names(graph, dims, num_dims, error);
+    return FER_OK;
 }
 
 fer_status fer_graph_rebind(fer_graph *graph, fer_value *value, const fer_dim *const *dims,
@@ -74,23 +75,17 @@ fer_status fer_graph_rebind(fer_graph *graph, fer_value *value, const fer_dim *c
     fer_type *type = NULL;
     FER_TRY(fer_type_create(fer_type_dtype(value->type), num_dims, dims,
                             fer_type_device(value->type), &type, error));
-    status = fer_node_create(FER_NODE_REBIND, &value, 1, 1, &node, error);
-    if (status != FER_OK) {
-        fer_type_release(type);
-        return status;
-    }
-    FER_TRY_DONE(fer_value_create(graph, type, node, &node->results[0], error));
+    FER_TRY_DONE(check_rebind_names(graph, type, error));
+    FER_TRY_DONE(fer_node_create(graph, FER_NODE_REBIND, &value, 1, 1, &node, error));
+    FER_TRY_DONE(fer_node_add_result(node, fer_type_retain(type), error));
     node->results[0]->root = value->root;
-    for (size_t axis = 0; axis < num_dims; axis++) {
-        const char *name = fer_dim_symbol_name(dims[axis], NULL);
-        if (name != NULL)
-            FER_TRY_DONE(fer_graph_add_dim(graph, name, error));
-    }
-    FER_TRY_DONE(fer_node_append(graph, node, error));
+    FER_TRY_DONE(fer_node_append(node, error));
+    measure_names(graph, type);
     *out_value = node->results[0];
     node = NULL;
 
 done:
+    fer_type_release(type);
     fer_node_destroy(node);
     return status;
 }

@@ -24,6 +24,11 @@ static fer_status check_operands(const fer_graph *graph, const fer_op *op,
                                "%s: operand '%s' is a value of graph '%s', but the op is staged in "
                                "graph '%s'",
                                op->name, place.operand, operands[i]->graph->name, graph->name);
+        if (!operands[i]->block->is_open)
+            return fer_fail_at(error, FER_VALUE_ERROR, &place,
+                               "%s: operand '%s' is a value of %s, which has ended; only what it "
+                               "yields can be used outside of it",
+                               op->name, place.operand, fer_block_role(operands[i]->block));
     }
     for (size_t i = 0; i < num_operands; i++)
         for (size_t j = 0; spec->operands[i].is_inout && j < num_operands; j++)
@@ -35,46 +40,23 @@ static fer_status check_operands(const fer_graph *graph, const fer_op *op,
     return FER_OK;
 }
 
-/* Adds the data-dependent dims of a node's results to the graph, or none of them. `open` are the
- * types as inferred. TYPE: the graph has one already. */
-static fer_status add_open_dims(fer_graph *graph, const fer_node *node, fer_type *const *open,
-                                fer_error *error)
+/* TYPE: the graph has a dim of the name that a data-dependent one would get. */
+static fer_status check_open_dims(const fer_graph *graph, const fer_node *node,
+                                  fer_type *const *open, fer_error *error)
 {
-    fer_status status = FER_OK;
-    const char *added[FER_MAX_OPERANDS * FER_MAX_RANK];
-    size_t num_added = 0;
     for (size_t i = 0; i < node->num_results; i++)
         for (size_t axis = 0; axis < fer_type_rank(open[i]); axis++) {
             if (fer_type_dim(open[i], axis) != NULL)
                 continue;
             const char *name =
                 fer_dim_symbol_name(fer_type_dim(node->results[i]->type, axis), NULL);
-            if (fer_names_find(&graph->dims, name) != NULL) {
-                status = fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = node->op->name},
-                                     "%s: the graph has a dim '%s' already, which is the name of "
-                                     "this op's data-dependent dim",
-                                     node->op->name, name);
-                goto done;
-            }
-            FER_TRY_DONE(fer_names_add(&graph->dims, name, node, error));
-            added[num_added++] = name;
+            if (fer_names_find(&graph->dims, name) != NULL)
+                return fer_fail_at(error, FER_TYPE_ERROR, &(fer_place){.op = node->op->name},
+                                   "%s: the graph has a dim '%s' already, which is the name of "
+                                   "this op's data-dependent dim",
+                                   node->op->name, name);
         }
     return FER_OK;
-
-done:
-    while (num_added > 0)
-        fer_names_remove(&graph->dims, added[--num_added]);
-    return status;
-}
-
-static void remove_open_dims(fer_graph *graph, const fer_node *node, fer_type *const *open)
-{
-    for (size_t i = 0; i < node->num_results; i++)
-        for (size_t axis = 0; axis < fer_type_rank(open[i]); axis++)
-            if (fer_type_dim(open[i], axis) == NULL)
-                fer_names_remove(
-                    &graph->dims,
-                    fer_dim_symbol_name(fer_type_dim(node->results[i]->type, axis), NULL));
 }
 
 static fer_status create_op_node(fer_graph *graph, const fer_op *op, fer_value *const *operands,
@@ -82,17 +64,19 @@ static fer_status create_op_node(fer_graph *graph, const fer_op *op, fer_value *
                                  fer_error *error)
 {
     fer_node *node = NULL;
-    FER_TRY(
-        fer_node_create(FER_NODE_OP, operands, op->num_operands, op->num_results, &node, error));
+    FER_TRY(fer_node_create(graph, FER_NODE_OP, operands, op->num_operands, op->num_results, &node,
+                            error));
     fer_status status = FER_OK;
     node->op = fer_op_retain(op);
     node->token = op->token;
+    node->ordinal = graph->num_ops;
     for (size_t i = 0; i < op->num_results; i++) {
         fer_type *type = NULL;
         FER_TRY_DONE(fer_name_open_dims(graph, op, graph->num_ops, i, unification->results[i],
                                         &type, error));
-        FER_TRY_DONE(fer_value_create(graph, type, node, &node->results[i], error));
+        FER_TRY_DONE(fer_node_add_result(node, type, error));
     }
+    FER_TRY_DONE(check_open_dims(graph, node, unification->results, error));
     *out_node = node;
     node = NULL;
 
@@ -127,18 +111,18 @@ static fer_status stage(fer_graph *graph, const fer_op *op, fer_value *const *op
     FER_TRY(infer(op, operands, &unification, error));
     fer_node *node = NULL;
     fer_status status = create_op_node(graph, op, operands, &unification, &node, error);
-    if (status == FER_OK)
-        status = add_open_dims(graph, node, unification.results, error);
-    if (status == FER_OK) {
-        status = fer_node_append(graph, node, error);
-        if (status != FER_OK)
-            remove_open_dims(graph, node, unification.results);
-    }
     fer_unification_clear(&unification);
+    if (status == FER_OK)
+        status = fer_node_append(node, error);
     if (status != FER_OK) {
         fer_node_destroy(node);
         return status;
     }
+    const fer_signature_spec *spec = fer_signature_folded(op->signature);
+    for (size_t i = 0; i < num_operands; i++)
+        if (spec->operands[i].is_inout)
+            fer_node_changes(node, i);
+    graph->has_dynamic_dims |= fer_signature_num_open(op->signature) > 0;
     if (num_results > 0)
         memcpy(out_results, node->results, num_results * sizeof *out_results);
     return FER_OK;

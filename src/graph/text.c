@@ -19,6 +19,7 @@ typedef struct printer {
     size_t capacity;
     fer_names names;    /* of the entries, so that a new one is none of them */
     fer_names by_token; /* to the name that calls use */
+    bool *is_printed;   /* of each graph */
     bool has_uses;      /* all ops have the same packages, which stand at the top */
 } printer;
 
@@ -26,7 +27,7 @@ typedef struct printer {
 
 bool fer_is_reserved_name(const char *name)
 {
-    static const char *const RESERVED[] = {"true", "false", "inf", "nan", "return"};
+    static const char *const RESERVED[] = {"true", "false", "inf", "nan", "return", "yield"};
     for (size_t i = 0; i < sizeof RESERVED / sizeof *RESERVED; i++)
         if (strcmp(name, RESERVED[i]) == 0)
             return true;
@@ -109,16 +110,24 @@ static fer_status add_staged_op(printer *p, const fer_op *op, fer_error *error)
     return add_entry(p, op, name, name, error);
 }
 
+static fer_status collect_staged_ops(printer *p, const fer_block *block, fer_error *error)
+{
+    for (size_t i = 0; i < block->num_nodes; i++) {
+        const fer_node *node = block->nodes[i];
+        if (node->kind == FER_NODE_OP)
+            FER_TRY(add_staged_op(p, node->op, error));
+        for (size_t j = 0; j < 2 && node->blocks[j] != NULL; j++)
+            FER_TRY(collect_staged_ops(p, node->blocks[j], error));
+    }
+    return FER_OK;
+}
+
 static fer_status collect_ops(printer *p, const fer_module *module, fer_error *error)
 {
     for (size_t i = 0; i < module->num_ops; i++)
         FER_TRY(add_entry(p, module->ops[i].op, module->ops[i].name, NULL, error));
     for (size_t i = 0; i < module->num_graphs; i++)
-        for (size_t j = 0; j < module->graphs[i]->num_nodes; j++) {
-            const fer_node *node = module->graphs[i]->nodes[j];
-            if (node->kind == FER_NODE_OP)
-                FER_TRY(add_staged_op(p, node->op, error));
-        }
+        FER_TRY(collect_staged_ops(p, &module->graphs[i]->body, error));
     return FER_OK;
 }
 
@@ -203,10 +212,78 @@ static void append_result_comment(fer_text *text, const fer_node *node)
     }
 }
 
+static void append_block(printer *p, const fer_block *block);
+
+static void append_indent(fer_text *text, const fer_block *block)
+{
+    for (size_t depth = 0; depth <= block->depth; depth++)
+        fer_text_append(text, "  ");
+}
+
+static void append_block_end(printer *p, const fer_node *node)
+{
+    append_indent(&p->text, node->block);
+    fer_text_append_char(&p->text, '}');
+}
+
+/* The word and its values, unless it has none and may be left out. */
+static void append_yield(fer_text *text, const fer_block *block)
+{
+    if (block->num_results == 0)
+        return;
+    append_indent(text, block);
+    fer_text_append(text, "yield ");
+    append_values(text, block->results, block->num_results);
+    fer_text_append_char(text, '\n');
+}
+
+static void append_if(printer *p, const fer_node *node)
+{
+    fer_text_append(&p->text, "if ");
+    append_value(&p->text, node->operands[0]);
+    fer_text_append(&p->text, " {\n");
+    append_block(p, node->blocks[0]);
+    append_block_end(p, node);
+    if (node->blocks[1]->num_nodes == 0 && node->num_results == 0)
+        return;
+    fer_text_append(&p->text, " else {\n");
+    append_block(p, node->blocks[1]);
+    append_block_end(p, node);
+    append_result_comment(&p->text, node);
+}
+
+static void append_while(printer *p, const fer_node *node)
+{
+    fer_text_append(&p->text, "while ");
+    for (size_t i = 0; i < node->num_operands; i++) {
+        fer_text_append(&p->text, i == 0 ? "" : ", ");
+        append_value(&p->text, node->blocks[0]->arguments[i]);
+        fer_text_append(&p->text, " = ");
+        append_value(&p->text, node->operands[i]);
+    }
+    fer_text_append(&p->text, node->num_operands == 0 ? "{\n" : " {\n");
+    append_block(p, node->blocks[0]);
+    append_block_end(p, node);
+    fer_text_append(&p->text, " do {\n");
+    append_block(p, node->blocks[1]);
+    append_block_end(p, node);
+    append_result_comment(&p->text, node);
+}
+
+static void append_call(fer_text *text, const fer_node *node)
+{
+    fer_text_append(text, "call ");
+    append_name(text, node->callee->name);
+    fer_text_append_char(text, '(');
+    append_values(text, node->operands, node->num_operands);
+    fer_text_append_char(text, ')');
+    append_result_comment(text, node);
+}
+
 static void append_node(printer *p, const fer_node *node)
 {
     fer_text *text = &p->text;
-    fer_text_append(text, "  ");
+    append_indent(text, node->block);
     append_values(text, node->results, node->num_results);
     fer_text_append(text, node->num_results == 0 ? "" : " = ");
     switch (node->kind) {
@@ -230,8 +307,24 @@ static void append_node(printer *p, const fer_node *node)
         fer_text_append_char(text, ' ');
         append_dims(text, node->results[0]->type);
         break;
+    case FER_NODE_IF:
+        append_if(p, node);
+        break;
+    case FER_NODE_WHILE:
+        append_while(p, node);
+        break;
+    case FER_NODE_CALL:
+        append_call(text, node);
+        break;
     }
     fer_text_append_char(text, '\n');
+}
+
+static void append_block(printer *p, const fer_block *block)
+{
+    for (size_t i = 0; i < block->num_nodes; i++)
+        append_node(p, block->nodes[i]);
+    append_yield(&p->text, block);
 }
 
 static fer_status append_graph(printer *p, const fer_graph *graph, fer_error *error)
@@ -255,11 +348,35 @@ static fer_status append_graph(printer *p, const fer_graph *graph, fer_error *er
         append_type(text, graph->outputs[i]->type);
     }
     fer_text_append(text, graph->num_outputs == 1 ? " {\n" : ") {\n");
-    for (size_t i = 0; i < graph->num_nodes; i++)
-        append_node(p, graph->nodes[i]);
+    append_block(p, &graph->body);
     fer_text_append(text, graph->num_outputs == 0 ? "  return" : "  return ");
     append_values(text, graph->outputs, graph->num_outputs);
     fer_text_append(text, "\n}\n");
+    return FER_OK;
+}
+
+/* The graphs that are called in a block, and then... */
+static fer_status append_callees(printer *p, const fer_block *block, fer_error *error);
+
+/* ...the graph, once, so that it stands behind all that it calls. */
+static fer_status append_graph_in_order(printer *p, const fer_graph *graph, fer_error *error)
+{
+    if (p->is_printed[graph->index])
+        return FER_OK;
+    p->is_printed[graph->index] = true;
+    FER_TRY(append_callees(p, &graph->body, error));
+    return append_graph(p, graph, error);
+}
+
+static fer_status append_callees(printer *p, const fer_block *block, fer_error *error)
+{
+    for (size_t i = 0; i < block->num_nodes; i++) {
+        const fer_node *node = block->nodes[i];
+        if (node->kind == FER_NODE_CALL)
+            FER_TRY(append_graph_in_order(p, node->callee, error));
+        for (size_t j = 0; j < 2 && node->blocks[j] != NULL; j++)
+            FER_TRY(append_callees(p, node->blocks[j], error));
+    }
     return FER_OK;
 }
 
@@ -267,19 +384,22 @@ fer_status fer_module_print(const fer_module *module, char **out_text, fer_error
 {
     *out_text = NULL;
     printer p = {.text = FER_TEXT_INIT};
-    fer_status status = collect_ops(&p, module, error);
-    if (status != FER_OK)
-        goto done;
+    fer_status status = FER_OK;
+    p.is_printed = calloc(module->num_graphs + 1, sizeof *p.is_printed);
+    if (p.is_printed == NULL)
+        return fer_fail_memory(error);
+    FER_TRY_DONE(collect_ops(&p, module, error));
     append_uses(&p);
     append_ops(&p);
     for (size_t i = 0; i < module->num_graphs; i++)
-        FER_TRY_DONE(append_graph(&p, module->graphs[i], error));
+        FER_TRY_DONE(append_graph_in_order(&p, module->graphs[i], error));
     status = fer_text_take(&p.text, out_text, error);
 
 done:
     for (size_t i = 0; i < p.num_entries; i++)
         free(p.entries[i].made_name);
     free(p.entries);
+    free(p.is_printed);
     fer_names_clear(&p.names);
     fer_names_clear(&p.by_token);
     fer_text_free(&p.text);

@@ -38,10 +38,45 @@ fer_status fer_program_parse_type(fer_program_reader *reader, fer_type **out_typ
 
 /* From behind the word `graph` to the closing brace. */
 fer_status fer_program_parse_graph(fer_program_reader *reader, fer_error *error);
-/* One step of a body: up to the end of a call, a constant or a rebind. */
+/* One step of a block, which may have blocks in it. */
 fer_status fer_program_parse_step(fer_program_reader *reader, fer_graph *graph, fer_error *error);
 /* Steps over the name of a value that there is. */
 fer_status fer_program_expect_value(fer_program_reader *reader, fer_graph *graph,
                                     fer_value **out_value, fer_error *error);
+/* Values that commas part, at least one; freed by the caller, also when it fails. */
+fer_status fer_program_parse_values(fer_program_reader *reader, fer_graph *graph,
+                                    fer_value ***out_values, size_t *out_num_values,
+                                    fer_error *error);
+
+/* The names on the left of a step, and where they stand. */
+typedef struct fer_step_names {
+    char **names;
+    fer_token *tokens;
+    size_t count;
+    size_t names_capacity;
+    size_t tokens_capacity;
+} fer_step_names;
+
+/* Adds a name that comes next. */
+fer_status fer_step_names_read(fer_step_names *names, fer_program_reader *reader, fer_error *error);
+fer_status fer_step_names_give(const fer_step_names *names, fer_program_reader *reader,
+                               fer_value *const *values, fer_error *error);
+void fer_step_names_clear(fer_step_names *names);
+/* VALUE, unless a step that gives `num_results` values has as many names. */
+fer_status fer_step_names_check(const fer_step_names *names, const fer_program_reader *reader,
+                                const fer_graph *graph, const fer_token *at, const char *op,
+                                size_t num_results, fer_error *error);
+
+/* Puts the graph and the place before a message that staging gave. */
+fer_status fer_program_locate_in(const fer_program_reader *reader, const fer_graph *graph,
+                                 const fer_token *at, fer_status status, fer_error *error);
+
+/* The right sides with blocks, and the call of a graph; from the word on. */
+fer_status fer_program_parse_if(fer_program_reader *reader, fer_graph *graph,
+                                const fer_step_names *left, fer_error *error);
+fer_status fer_program_parse_while(fer_program_reader *reader, fer_graph *graph,
+                                   const fer_step_names *left, fer_error *error);
+fer_status fer_program_parse_graph_call(fer_program_reader *reader, fer_graph *graph,
+                                        const fer_step_names *left, fer_error *error);
 
 #endif

@@ -90,7 +90,7 @@ static fer_status take_extents(fer_run_state *state, size_t index, const fer_ten
     size_t axis;
     int64_t wanted;
     FER_TRY(check_kind(state, index, tensor, error));
-    FER_TRY(fer_state_apply_rules(state, state->schedule->input_rules[index], tensor->rank,
+    FER_TRY(fer_state_apply_rules(state, 0, state->schedule->input_rules[index], tensor->rank,
                                   tensor->extents, &axis, &wanted, error));
     if (axis < tensor->rank)
         return fail_extent(state, index, axis, tensor->extents[axis], wanted, error);
@@ -141,7 +141,7 @@ static fer_status check_all_changed(const fer_run_state *state, fer_tensor *cons
                                     size_t num_inputs, fer_error *error)
 {
     for (size_t i = 0; i < num_inputs; i++)
-        if (state->schedule->slots[i].is_changed)
+        if (input_value(state, i)->is_changed)
             FER_TRY(check_changed(state, inputs, num_inputs, i, error));
     return FER_OK;
 }

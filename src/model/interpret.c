@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-/* New tensors for the outputs that kernels write and whose extents are known. */
+/* New tensors for the outputs that steps write and whose extents are known. */
 static fer_status allocate_outputs(fer_run_state *state, fer_error *error)
 {
     const fer_schedule *s = state->schedule;
     for (size_t i = 0; i < s->graph->num_outputs; i++) {
         size_t slot = s->outputs[i].slot;
-        if (!s->outputs[i].is_direct || s->slots[slot].is_dynamic)
+        if (!s->outputs[i].is_direct || fer_slot_is_late(&s->slots[slot]))
             continue;
         state->outputs[i] = fer_state_allocate_like(&state->tensors[slot]);
         if (state->outputs[i] == NULL)
@@ -37,46 +37,63 @@ static fer_status copy_outputs(fer_run_state *state, fer_error *error)
     return FER_OK;
 }
 
-/* Constants that ops change start each run as they are in the graph. */
-static void copy_constants(fer_run_state *state)
+static void copy_slot(fer_run_state *state, const fer_step_plan *step)
 {
-    const fer_schedule *s = state->schedule;
-    for (size_t i = 0; i < s->num_slots; i++) {
-        if (s->slots[i].storage != FER_STORAGE_COPY)
-            continue;
-        const fer_tensor *constant = s->slots[i].value->node->constant;
-        if (constant->num_bytes > 0)
-            memcpy(state->tensors[i].dl.data, constant->dl.data, constant->num_bytes);
+    const fer_tensor *from = &state->tensors[step->slots[1]];
+    if (from->num_bytes > 0)
+        memcpy(state->tensors[step->slots[0]].dl.data, from->dl.data, from->num_bytes);
+}
+
+/* Where to go on when a predicate is there. */
+static const fer_step_plan *branch(fer_run_state *state, const fer_step_plan *step)
+{
+    const unsigned char *predicate = state->tensors[step->slots[0]].dl.data;
+    if (*predicate != 0)
+        return step + 1;
+    if (step->counter != FER_NONE)
+        state->turns[step->counter] = 0;
+    return state->schedule->steps + step->target;
+}
+
+/* A step that calls no kernel. Gives the next one. */
+static const fer_step_plan *run_step(fer_run_state *state, const fer_step_plan *step)
+{
+    switch (step->kind) {
+    case FER_STEP_COPY:
+        copy_slot(state, step);
+        break;
+    case FER_STEP_TURN:
+        state->turns[step->target]++;
+        break;
+    case FER_STEP_BRANCH:
+        return branch(state, step);
+    case FER_STEP_JUMP:
+        return state->schedule->steps + step->target;
+    case FER_STEP_OP:
+    case FER_STEP_CHECK: /* their work is planning */
+    case FER_STEP_SIZE:
+    case FER_STEP_SYMBOLS:
+        break;
     }
-}
-
-/* A step whose results' extents were not known before the run. */
-static fer_status prepare_step(fer_run_state *state, const fer_step_plan *step, fer_error *error)
-{
-    FER_TRY(fer_state_plan_step(state, step, true, error));
-    return step->node->kind == FER_NODE_OP ? fer_state_place_results(state, step, error) : FER_OK;
-}
-
-static fer_status fail_step(const fer_run_state *state, const fer_step_plan *step,
-                            fer_status status, fer_error *error)
-{
-    status = fer_error_prepend(error, status, "graph '%s': ", state->schedule->graph->name);
-    return fer_node_locate(step->node, status, error);
+    return step + 1;
 }
 
 static fer_status run_steps(fer_run_state *state, fer_error *error)
 {
     const fer_schedule *s = state->schedule;
     const fer_step_plan *end = s->steps + s->num_steps;
-    for (const fer_step_plan *step = s->steps; step < end; step++) {
-        if (step->is_dynamic || step->is_open)
-            FER_TRY(prepare_step(state, step, error));
-        if (step->specialisation == NULL)
+    for (const fer_step_plan *step = s->steps; step < end;) {
+        if (step->is_late)
+            FER_TRY(fer_state_prepare(state, step, error));
+        if (step->specialisation == NULL) {
+            step = run_step(state, step);
             continue;
+        }
         fer_status status = fer_specialisation_run(step->specialisation,
                                                    state->arguments + step->first_argument, error);
         if (status != FER_OK)
-            return fail_step(state, step, status, error);
+            return fer_state_locate(state, step, status, error);
+        step++;
     }
     return FER_OK;
 }
@@ -86,8 +103,8 @@ static fer_status run(fer_run_state *state, fer_error *error)
     if (!state->is_planned)
         FER_TRY(fer_state_plan(state, error));
     FER_TRY(allocate_outputs(state, error));
-    if (state->schedule->num_copies > 0)
-        copy_constants(state);
+    for (size_t i = 0; i < state->schedule->num_loops; i++)
+        state->turns[i] = 0;
     FER_TRY(run_steps(state, error));
     return copy_outputs(state, error);
 }

@@ -53,11 +53,7 @@ static fer_status check_graph(const fer_graph *graph, fer_error *error)
 {
     if (!graph->is_finished)
         return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has no outputs yet", graph->name);
-    bool does_something = graph->num_outputs > 0;
-    for (size_t i = 0; i < graph->num_nodes && !does_something; i++)
-        does_something =
-            graph->nodes[i]->kind == FER_NODE_OP && fer_node_has_effect(graph->nodes[i]);
-    if (does_something)
+    if (graph->num_outputs > 0 || graph->body.has_effect)
         return FER_OK;
     return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has no outputs and changes nothing",
                     graph->name);

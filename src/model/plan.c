@@ -1,4 +1,5 @@
 /* Planning a run: the extents of every value, with all checks, and memory for it. */
+#include "base/arithmetic.h"
 #include "model/state.h"
 
 #include <stdio.h>
@@ -7,12 +8,19 @@
 
 #define ALIGNMENT 64
 
-static const char *graph_name(const fer_run_state *state)
+static size_t rank_of(const fer_run_state *state, size_t slot)
 {
-    return state->schedule->graph->name;
+    return fer_type_rank(state->schedule->slots[slot].value->type);
 }
 
-/* --- Extents ---------------------------------------------------------------------------------- */
+static void set_extents(fer_tensor *tensor, const fer_extents *extents)
+{
+    memcpy(tensor->extents, extents->extents, extents->rank * sizeof *extents->extents);
+    tensor->num_elements = extents->num_elements;
+    tensor->num_bytes = extents->num_bytes;
+}
+
+/* --- Ops -------------------------------------------------------------------------------------- */
 
 /* What the kernel's plan found must be what the graph was staged with. */
 static fer_status check_result(fer_run_state *state, const fer_step_plan *step, size_t result,
@@ -23,32 +31,31 @@ static fer_status check_result(fer_run_state *state, const fer_step_plan *step, 
     size_t axis = 0;
     int64_t wanted = 0;
     if (found->rank == fer_type_rank(type))
-        FER_TRY(fer_state_apply_rules(state, rules, found->rank, found->extents, &axis, &wanted,
-                                      error));
+        FER_TRY(fer_state_apply_rules(state, step->frame, rules, found->rank, found->extents, &axis,
+                                      &wanted, error));
     if (found->rank == fer_type_rank(type) && axis == found->rank)
         return FER_OK;
     const char *op = step->node->op->name;
     return fer_fail_at(error, FER_RUNTIME_ERROR, &(fer_place){.op = op},
-                       "graph '%s': %s: result %zu is not what the graph was staged with, %s",
-                       graph_name(state), op, result, fer_type_text(type));
+                       "%s: result %zu is not what the graph was staged with, %s", op, result,
+                       fer_type_text(type));
 }
 
 static fer_status take_results(fer_run_state *state, const fer_step_plan *step,
                                const fer_bound *bound, fer_error *error)
 {
     const fer_axis_rule *rules = step->rules;
-    for (size_t i = 0; i < step->node->num_results; i++) {
+    for (size_t i = 0; i < step->num_results; i++) {
         const fer_extents *found = &bound->results[i];
         FER_TRY(check_result(state, step, i, rules, found, error));
         rules += found->rank;
-        fer_tensor *tensor = &state->tensors[step->slots[i]];
-        memcpy(tensor->extents, found->extents, found->rank * sizeof *found->extents);
-        tensor->num_elements = found->num_elements;
-        tensor->num_bytes = found->num_bytes;
+        set_extents(&state->tensors[step->slots[i]], found);
     }
     return FER_OK;
 }
 
+/* An op with data-dependent results needs its operands' elements: `may_measure` says that they are
+ * there. */
 static fer_status plan_op(fer_run_state *state, const fer_step_plan *step, bool may_measure,
                           fer_error *error)
 {
@@ -58,115 +65,218 @@ static fer_status plan_op(fer_run_state *state, const fer_step_plan *step, bool 
         operands[i] = &state->tensors[step->slots[node->num_results + i]];
     const fer_specialisation *specialisation;
     fer_bound bound;
-    fer_status status =
-        fer_op_bind(node->op, operands, node->num_operands, &specialisation, &bound, error);
-    if (status == FER_OK && step->is_open && may_measure)
-        status = fer_specialisation_measure(step->specialisation, operands, &bound, error);
-    if (status != FER_OK)
-        return fer_error_prepend(error, status, "graph '%s': ", graph_name(state));
-    return step->is_open && !may_measure ? FER_OK : take_results(state, step, &bound, error);
+    FER_TRY(fer_op_bind(node->op, operands, node->num_operands, &specialisation, &bound, error));
+    if (step->is_open && !may_measure)
+        return FER_OK;
+    if (step->is_open)
+        FER_TRY(fer_specialisation_measure(step->specialisation, operands, &bound, error));
+    return take_results(state, step, &bound, error);
 }
 
-static fer_status plan_rebind(fer_run_state *state, const fer_step_plan *step, fer_error *error)
+/* --- Other steps ------------------------------------------------------------------------------ */
+
+static fer_status fail_check(const fer_step_plan *step, size_t index, size_t axis, int64_t wanted,
+                             int64_t found, const fer_axis_rule *rule, fer_error *error)
 {
-    const fer_tensor *tensor = &state->tensors[step->slots[0]];
-    size_t axis;
-    int64_t wanted;
-    fer_status status = fer_state_apply_rules(state, step->rules, tensor->rank, tensor->extents,
-                                              &axis, &wanted, error);
-    if (status != FER_OK)
-        return fer_error_prepend(error, status, "graph '%s': rebind: ", graph_name(state));
-    if (axis == tensor->rank)
-        return FER_OK;
     char expected[24], actual[24];
     snprintf(expected, sizeof expected, "%lld", (long long)wanted);
-    snprintf(actual, sizeof actual, "%lld", (long long)tensor->extents[axis]);
-    const fer_type *type = step->node->results[0]->type;
-    const char *dim = fer_dim_text(fer_type_dim(type, axis));
+    snprintf(actual, sizeof actual, "%lld", (long long)found);
     fer_place place = {.has_axis = true, .axis = (int)axis, .expected = expected, .actual = actual};
-    if (step->rules[axis].kind == FER_RULE_STATIC)
+    if (step->node->kind != FER_NODE_REBIND)
         return fer_fail_at(error, FER_RUNTIME_ERROR, &place,
-                           "graph '%s': rebind to %s: axis %zu is %s", graph_name(state),
+                           "value %zu axis %zu is %s, not %s, as the graph was staged", index, axis,
+                           actual, expected);
+    const fer_type *type = step->node->results[0]->type;
+    if (rule->kind == FER_RULE_STATIC)
+        return fer_fail_at(error, FER_RUNTIME_ERROR, &place, "rebind to %s: axis %zu is %s",
                            fer_type_text(type), axis, actual);
     return fer_fail_at(error, FER_RUNTIME_ERROR, &place,
-                       "graph '%s': rebind to %s: axis %zu is %s, but %s is %s", graph_name(state),
-                       fer_type_text(type), axis, actual, dim, expected);
+                       "rebind to %s: axis %zu is %s, but %s is %s", fer_type_text(type), axis,
+                       actual, fer_dim_text(fer_type_dim(type, axis)), expected);
 }
 
-fer_status fer_state_plan_step(fer_run_state *state, const fer_step_plan *step, bool may_measure,
-                               fer_error *error)
+static fer_status check(fer_run_state *state, const fer_step_plan *step, fer_error *error)
 {
-    fer_status status = step->node->kind == FER_NODE_OP ? plan_op(state, step, may_measure, error)
-                                                        : plan_rebind(state, step, error);
-    return fer_node_locate(step->node, status, error);
+    const fer_axis_rule *rules = step->rules;
+    for (size_t i = 0; i < step->num_slots; i++) {
+        const fer_tensor *tensor = &state->tensors[step->slots[i]];
+        size_t rank = rank_of(state, step->slots[i]);
+        size_t axis;
+        int64_t wanted;
+        fer_status status = fer_state_apply_rules(state, step->frame, rules, rank, tensor->extents,
+                                                  &axis, &wanted, error);
+        if (status != FER_OK)
+            return fer_error_prepend(error, status, "%s: ",
+                                     step->node->kind == FER_NODE_REBIND ? "rebind" : "its sizes");
+        if (axis < rank)
+            return fail_check(step, i, axis, wanted, tensor->extents[axis], &rules[axis], error);
+        rules += rank;
+    }
+    return FER_OK;
+}
+
+/* The type says how large the slot will be. */
+static fer_status size(fer_run_state *state, const fer_step_plan *step, fer_error *error)
+{
+    fer_tensor *tensor = &state->tensors[step->slots[0]];
+    const fer_frame *frame = &state->schedule->frames[step->frame];
+    const fer_type *type = state->schedule->slots[step->slots[0]].value->type;
+    fer_extents extents = {.rank = fer_type_rank(type)};
+    for (size_t axis = 0; axis < extents.rank; axis++) {
+        const fer_dim *dim = fer_type_dim(type, axis);
+        FER_TRY(fer_dim_evaluate(dim, state->symbols + frame->first_symbol, frame->num_symbols,
+                                 &extents.extents[axis], error));
+        if (extents.extents[axis] < 0)
+            return fer_fail(error, FER_VALUE_ERROR, "result: axis %zu, %s, is %lld, below 0", axis,
+                            fer_dim_text(dim), (long long)extents.extents[axis]);
+    }
+    int64_t num_bytes;
+    if (!fer_count_elements(extents.extents, extents.rank, &extents.num_elements) ||
+        __builtin_mul_overflow(extents.num_elements, (int64_t)fer_dtype_bytes(fer_type_dtype(type)),
+                               &num_bytes))
+        return fer_fail(error, FER_OVERFLOW_ERROR, "result: %s has too many elements",
+                        fer_type_text(type));
+    extents.num_bytes = (size_t)num_bytes;
+    set_extents(tensor, &extents);
+    return FER_OK;
+}
+
+/* A copy is as large as what is copied. Where the target has its memory already, a type says that
+ * it is as large. */
+static fer_status plan_copy(fer_run_state *state, const fer_step_plan *step, bool is_reached,
+                            fer_error *error)
+{
+    const fer_tensor *from = &state->tensors[step->slots[1]];
+    fer_tensor *to = &state->tensors[step->slots[0]];
+    bool has_memory = is_reached && !fer_slot_is_late(&state->schedule->slots[step->slots[0]]);
+    if (has_memory && to->num_bytes != from->num_bytes)
+        return fer_fail(error, FER_RUNTIME_ERROR,
+                        "a value of %zu bytes was staged with a type of %zu bytes", from->num_bytes,
+                        to->num_bytes);
+    memcpy(to->extents, from->extents, sizeof to->extents);
+    to->num_elements = from->num_elements;
+    to->num_bytes = from->num_bytes;
+    return FER_OK;
+}
+
+static void take_symbols(fer_run_state *state, const fer_step_plan *step)
+{
+    for (size_t i = 0; i < step->num_pairs; i++)
+        state->symbols[step->pairs[i].to].value = state->symbols[step->pairs[i].from].value;
+}
+
+/* Checks a step and works out the extents of what it gives, before a run or when it is reached. */
+static fer_status plan_step(fer_run_state *state, const fer_step_plan *step, bool is_reached,
+                            fer_error *error)
+{
+    switch (step->kind) {
+    case FER_STEP_OP:
+        return plan_op(state, step, is_reached, error);
+    case FER_STEP_CHECK:
+        return check(state, step, error);
+    case FER_STEP_SIZE:
+        return size(state, step, error);
+    case FER_STEP_COPY:
+        return plan_copy(state, step, is_reached, error);
+    case FER_STEP_SYMBOLS:
+        take_symbols(state, step);
+        break;
+    case FER_STEP_TURN:
+    case FER_STEP_BRANCH:
+    case FER_STEP_JUMP:
+        break;
+    }
+    return FER_OK;
 }
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
-/* Makes a block at least so large; what it held is lost. */
-static fer_status grow_block(fer_block *block, size_t num_bytes, fer_error *error)
+/* Makes a buffer at least so large; what it held is lost. */
+static fer_status grow_buffer(fer_buffer *buffer, size_t num_bytes, fer_error *error)
 {
-    if (block->data != NULL && block->num_bytes >= num_bytes)
+    if (buffer->data != NULL && buffer->num_bytes >= num_bytes)
         return FER_OK;
     size_t size;
     if (__builtin_add_overflow(num_bytes, 2 * ALIGNMENT - 1, &size))
         return fer_fail_memory(error);
     size -= size % ALIGNMENT;
-    free(block->data);
-    *block = (fer_block){.data = aligned_alloc(ALIGNMENT, size), .num_bytes = size};
-    if (block->data != NULL)
+    free(buffer->data);
+    *buffer = (fer_buffer){.data = aligned_alloc(ALIGNMENT, size), .num_bytes = size};
+    if (buffer->data != NULL)
         return FER_OK;
-    block->num_bytes = 0;
+    buffer->num_bytes = 0;
     return fer_fail_memory(error);
 }
 
-static bool has_static_block(const fer_slot *slot)
+static bool has_static_buffer(const fer_slot *slot)
 {
-    return slot->storage == FER_STORAGE_COPY ||
-           (slot->storage == FER_STORAGE_BLOCK && !slot->is_dynamic);
+    return slot->storage == FER_STORAGE_BUFFER && !fer_slot_is_late(slot) &&
+           slot->index != FER_NONE;
 }
 
-/* Blocks grow while slots are looked at, so data is taken only when all have their size. */
+/* Buffers grow while slots are looked at, so data is taken only when all have their size. */
 static fer_status place_static(fer_run_state *state, fer_error *error)
 {
     const fer_schedule *s = state->schedule;
     for (size_t i = 0; i < s->num_slots; i++)
-        if (has_static_block(&s->slots[i]))
-            FER_TRY(
-                grow_block(&state->blocks[s->slots[i].index], state->tensors[i].num_bytes, error));
+        if (has_static_buffer(&s->slots[i]))
+            FER_TRY(grow_buffer(&state->buffers[s->slots[i].index], state->tensors[i].num_bytes,
+                                error));
     for (size_t i = 0; i < s->num_slots; i++)
-        if (has_static_block(&s->slots[i]))
-            state->tensors[i].dl.data = state->blocks[s->slots[i].index].data;
+        if (has_static_buffer(&s->slots[i]))
+            state->tensors[i].dl.data = state->buffers[s->slots[i].index].data;
     return FER_OK;
+}
+
+/* Whether a step can be planned before the run. One with a SHAPE function is late, but its operands
+ * may be known. */
+static bool is_plannable(const fer_run_state *state, const fer_step_plan *step)
+{
+    return !step->is_late || (step->is_open && !step->is_dynamic &&
+                              !state->schedule->slots[step->slots[0]].is_nested);
 }
 
 fer_status fer_state_plan(fer_run_state *state, fer_error *error)
 {
     const fer_schedule *s = state->schedule;
-    for (size_t i = 0; i < s->num_steps; i++)
-        if (!s->steps[i].is_dynamic)
-            FER_TRY(fer_state_plan_step(state, &s->steps[i], false, error));
+    for (size_t i = 0; i < s->num_steps; i++) {
+        const fer_step_plan *step = &s->steps[i];
+        state->has_plan[i] = false;
+        if (is_plannable(state, step))
+            FER_TRY(fer_state_locate(state, step, plan_step(state, step, false, error), error));
+    }
     FER_TRY(place_static(state, error));
     state->is_planned = true;
     return FER_OK;
 }
 
-fer_status fer_state_place_results(fer_run_state *state, const fer_step_plan *step,
-                                   fer_error *error)
+/* Memory for what a late step gives. */
+static fer_status place_late(fer_run_state *state, size_t index, fer_error *error)
 {
-    for (size_t i = 0; i < step->node->num_results; i++) {
-        const fer_slot *slot = &state->schedule->slots[step->slots[i]];
-        fer_tensor *tensor = &state->tensors[step->slots[i]];
-        if (slot->storage == FER_STORAGE_BLOCK) {
-            FER_TRY(grow_block(&state->blocks[slot->index], tensor->num_bytes, error));
-            tensor->dl.data = state->blocks[slot->index].data;
-            continue;
-        }
-        fer_tensor *output = fer_state_allocate_like(tensor);
-        if (output == NULL)
-            return fer_fail_memory(error);
-        state->outputs[slot->index] = output;
-        tensor->dl.data = output->dl.data;
+    const fer_slot *slot = &state->schedule->slots[index];
+    fer_tensor *tensor = &state->tensors[index];
+    if (!fer_slot_is_late(slot))
+        return FER_OK;
+    if (slot->storage == FER_STORAGE_BUFFER) {
+        FER_TRY(grow_buffer(&state->buffers[slot->index], tensor->num_bytes, error));
+        tensor->dl.data = state->buffers[slot->index].data;
+        return FER_OK;
     }
+    if (state->outputs[slot->index] == NULL)
+        state->outputs[slot->index] = fer_state_allocate_like(tensor);
+    if (state->outputs[slot->index] == NULL)
+        return fer_fail_memory(error);
+    tensor->dl.data = state->outputs[slot->index]->dl.data;
+    return FER_OK;
+}
+
+fer_status fer_state_prepare(fer_run_state *state, const fer_step_plan *step, fer_error *error)
+{
+    bool *has_plan = &state->has_plan[step - state->schedule->steps];
+    if (!*has_plan)
+        FER_TRY(fer_state_locate(state, step, plan_step(state, step, true, error), error));
+    *has_plan = step->kind == FER_STEP_OP && !step->is_dynamic && !step->is_open;
+    for (size_t i = 0; i < step->num_results; i++)
+        FER_TRY(place_late(state, step->slots[i], error));
     return FER_OK;
 }

@@ -5,10 +5,10 @@
 #include "model/interpret.h"
 #include "tensor/tensor.h"
 
-typedef struct fer_block {
+typedef struct fer_buffer {
     void *data;
     size_t num_bytes;
-} fer_block;
+} fer_buffer;
 
 struct fer_run_state {
     const fer_schedule *schedule;
@@ -17,13 +17,15 @@ struct fer_run_state {
     fer_tensor *tensors;
     const fer_dl_tensor **arguments; /* of each step: results, then operands */
     fer_assignment *symbols;         /* the dims' values in this run, in the schedule's order */
-    fer_block *blocks;
+    fer_buffer *buffers;
     fer_tensor **outputs; /* while a run makes them */
     fer_tensor **compact; /* copies of the inputs that are not, for this run */
     size_t num_compact;
-    /* Extents, checks and blocks of every step that is not dynamic hold for the inputs' extents in
-     * `tensors`. */
+    size_t *turns; /* that each loop has begun; 0: it does not run */
+    /* Extents, checks and buffers of every step that is not late hold for the inputs' extents in
+     * `tensors`, and so do those of a late one that is not dynamic, where `has_plan` says so. */
     bool is_planned;
+    bool *has_plan;
 };
 
 /* Checks the number of inputs, and each one's dtype, rank, device and dims; takes their extents and
@@ -35,20 +37,20 @@ void fer_state_drop_inputs(fer_run_state *state);
 
 /* Applies the rules of one type to extents: binds symbols, compares the rest. `*out_axis` is the
  * first axis that does not hold, and `*out_wanted` what it should be; the rank when all do. */
-fer_status fer_state_apply_rules(fer_run_state *state, const fer_axis_rule *rules, size_t rank,
-                                 const int64_t *extents, size_t *out_axis, int64_t *out_wanted,
-                                 fer_error *error);
+fer_status fer_state_apply_rules(fer_run_state *state, size_t frame, const fer_axis_rule *rules,
+                                 size_t rank, const int64_t *extents, size_t *out_axis,
+                                 int64_t *out_wanted, fer_error *error);
 
-/* Checks a step and works out its results' extents. An op with data-dependent results needs its
- * operands' elements: `may_measure` says that they are there. */
-fer_status fer_state_plan_step(fer_run_state *state, const fer_step_plan *step, bool may_measure,
-                               fer_error *error);
-/* Plans every step that no kernel has to run for, and gives their results memory. */
+/* Checks every step that is not late and works out its results' extents, and gives them memory. */
 fer_status fer_state_plan(fer_run_state *state, fer_error *error);
-/* Memory for the results of a dynamic step, whose extents are there. */
-fer_status fer_state_place_results(fer_run_state *state, const fer_step_plan *step,
-                                   fer_error *error);
+/* The same for a late step, now that it is reached. */
+fer_status fer_state_prepare(fer_run_state *state, const fer_step_plan *step, fer_error *error);
 /* A new tensor like the slot's, or NULL without memory. */
 fer_tensor *fer_state_allocate_like(const fer_tensor *tensor);
+
+/* Puts before the message of an error where it came up, graph, calls and turns of loops, and the
+ * place in the program. FER_OK stays. */
+fer_status fer_state_locate(const fer_run_state *state, const fer_step_plan *step,
+                            fer_status status, fer_error *error);
 
 #endif

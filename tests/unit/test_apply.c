@@ -230,8 +230,8 @@ static void values_are_staged_and_numbers_are_constants(void **state)
     assert_type(result.as.value, "f64[n]");
     assert_int_equal(graph->num_nodes, 2);
     assert_int_equal(fer_graph_num_ops(graph), 1);
-    assert_int_equal(graph->nodes[0]->kind, FER_NODE_CONSTANT);
-    assert_int_equal(fer_tensor_dtype(graph->nodes[0]->constant), FER_F64);
+    assert_int_equal(graph->body.nodes[0]->kind, FER_NODE_CONSTANT);
+    assert_int_equal(fer_tensor_dtype(graph->body.nodes[0]->constant), FER_F64);
 
     /* A refused call leaves no constant behind. */
     fer_op *strict = make_op("strict(x: f64[3], by: f64[]) -> f64[3]");

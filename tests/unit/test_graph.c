@@ -201,9 +201,9 @@ static void a_staged_op_records_its_token(void **state)
     fer_graph *graph = make_graph(module, "g", TYPES("f32[n]"));
     fer_op *relu = make_op("relu(x: f32[*s]) -> f32[*s]");
     stage_one(graph, relu, fer_graph_input_at(graph, 0), NULL);
-    assert_string_equal(graph->nodes[0]->token, fer_op_token(relu));
+    assert_string_equal(graph->body.nodes[0]->token, fer_op_token(relu));
     fer_op_release(relu);
-    assert_memory_equal(graph->nodes[0]->token, "relu#", 5); /* the graph keeps the op */
+    assert_memory_equal(graph->body.nodes[0]->token, "relu#", 5); /* the graph keeps the op */
     fer_module_release(module);
 }
 
@@ -388,11 +388,11 @@ static void verify_finds_a_use_before_the_definition(void **state)
     fer_error error = FER_ERROR_INIT;
     fer_module *module = make_module();
     fer_graph *graph = make_two_steps(module);
-    fer_value *kept = graph->nodes[0]->operands[0];
-    graph->nodes[0]->operands[0] = graph->nodes[1]->results[0];
+    fer_value *kept = graph->body.nodes[0]->operands[0];
+    graph->body.nodes[0]->operands[0] = graph->body.nodes[1]->results[0];
     ASSERT_FAILS(&error, FER_VALUE_ERROR, fer_graph_verify(graph, &error), "'g'", "step 0",
                  "not defined");
-    graph->nodes[0]->operands[0] = kept;
+    graph->body.nodes[0]->operands[0] = kept;
     fer_module_release(module);
 }
 
@@ -402,7 +402,7 @@ static void verify_finds_a_wrong_type(void **state)
     fer_error error = FER_ERROR_INIT;
     fer_module *module = make_module();
     fer_graph *graph = make_two_steps(module);
-    fer_value *broken = graph->nodes[1]->results[0];
+    fer_value *broken = graph->body.nodes[1]->results[0];
     fer_type *kept = broken->type;
     broken->type = make_type("f32[n + 1]");
     ASSERT_FAILS(&error, FER_VALUE_ERROR, fer_graph_verify(graph, &error), "'g'", "step 1",
@@ -410,10 +410,10 @@ static void verify_finds_a_wrong_type(void **state)
     fer_type_release(broken->type);
     broken->type = kept;
 
-    fer_value *operand = graph->nodes[0]->operands[0];
-    graph->nodes[0]->operands[0] = fer_graph_input_at(graph, 1);
+    fer_value *operand = graph->body.nodes[0]->operands[0];
+    graph->body.nodes[0]->operands[0] = fer_graph_input_at(graph, 1);
     ASSERT_FAILS(&error, FER_VALUE_ERROR, fer_graph_verify(graph, &error), "relu", "f64");
-    graph->nodes[0]->operands[0] = operand;
+    graph->body.nodes[0]->operands[0] = operand;
     fer_module_release(module);
 }
 
@@ -423,7 +423,7 @@ static void verify_finds_a_foreign_token(void **state)
     fer_error error = FER_ERROR_INIT;
     fer_module *module = make_module();
     fer_graph *graph = make_two_steps(module);
-    graph->nodes[0]->token = "other#0123456789abcdef";
+    graph->body.nodes[0]->token = "other#0123456789abcdef";
     ASSERT_FAILS(&error, FER_VALUE_ERROR, fer_graph_verify(graph, &error), "'g'", "step 0", "relu");
     fer_module_release(module);
 }

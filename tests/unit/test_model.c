@@ -381,7 +381,7 @@ static void a_result_that_is_not_as_staged_is_an_error(void **state)
     fer_module *module = read_program("use \"kernels/graph\"\n"
                                       "graph g(x: f32[n]) { y = every(x) return y }");
     const fer_graph *graph = fer_module_graph_at(module, 0);
-    fer_value *result = graph->nodes[0]->results[0];
+    fer_value *result = graph->body.nodes[0]->results[0];
     fer_type_release(result->type);
     result->type = make_type("f32[n]");
     fer_model *model = NULL;

@@ -124,7 +124,7 @@ static void tokens_are_read_and_never_trusted(void **state)
                                     "  y = relu(x) {token: \"exp#0123456789abcdef\"}\n"
                                     "  return y }");
     fer_op *relu = make_op("relu(x: f32[n]) -> f32[n]");
-    const fer_node *node = fer_module_graph_at(module, 0)->nodes[0];
+    const fer_node *node = fer_module_graph_at(module, 0)->body.nodes[0];
     assert_string_equal(node->token, fer_op_token(relu));
     fer_op_release(relu);
     fer_module_release(module);
@@ -184,7 +184,7 @@ static void keywords_and_numbers(void **state)
                                     "}");
     const fer_graph *graph = fer_module_graph_at(module, 0);
     assert_int_equal(graph->num_nodes, 6); /* a number is a constant */
-    const fer_node *by = graph->nodes[0];
+    const fer_node *by = graph->body.nodes[0];
     assert_int_equal(by->kind, FER_NODE_CONSTANT);
     assert_string_equal(fer_type_text(by->results[0]->type), "f32[]");
     assert_true(*(const float *)fer_tensor_const_data(by->constant) == 2.5F);

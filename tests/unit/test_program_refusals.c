@@ -220,7 +220,7 @@ static void numbers_at_a_call_are_checked(void **state)
     (void)state;
 #define ONE "op one(x: u64[]) -> u64[]\n"
     fer_module *module = parse_good(ONE "graph g() { y = one(18446744073709551615) return y }");
-    const fer_node *number = fer_module_graph_at(module, 0)->nodes[0];
+    const fer_node *number = fer_module_graph_at(module, 0)->body.nodes[0];
     assert_true(*(const uint64_t *)fer_tensor_const_data(number->constant) == UINT64_MAX);
     fer_module_release(module);
     ASSERT_REFUSED(FER_OVERFLOW_ERROR, ONE "graph g() { y = one(18446744073709551616) return y }",

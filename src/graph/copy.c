@@ -1,0 +1,200 @@
+/* A copy of a graph under another name. What the original was checked for holds for it, so that
+ * nodes are taken over one by one, in the order in which they were made. */
+#include "graph/graph.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct copier {
+    fer_graph *to;
+    fer_value **values; /* of the copy, by the index in the original */
+} copier;
+
+static fer_value *copy_of(const copier *c, const fer_value *value)
+{
+    return c->values[value->index];
+}
+
+static fer_status copy_string(const char *string, char **out_copy, fer_error *error)
+{
+    return string == NULL ? FER_OK : fer_copy_string(string, out_copy, error);
+}
+
+/* Makes a value of the copy what another one is to the original. */
+static fer_status note_value(copier *c, const fer_value *from, fer_value *value, fer_error *error)
+{
+    value->is_changed = from->is_changed;
+    value->is_measured = from->is_measured;
+    FER_TRY(copy_string(from->name, &value->name, error));
+    if (value->name != NULL)
+        FER_TRY(fer_names_set(&c->to->value_names, value->name, value, error));
+    c->values[from->index] = value;
+    return FER_OK;
+}
+
+static fer_status copy_block(copier *c, const fer_block *from, fer_block *to, fer_error *error);
+
+static fer_status copy_arguments(copier *c, const fer_block *from, fer_block *to, fer_error *error)
+{
+    to->arguments = calloc(from->num_arguments + 1, sizeof *to->arguments);
+    if (to->arguments == NULL)
+        return fer_fail_memory(error);
+    FER_TRY(fer_graph_reserve_values(c->to, from->num_arguments, error));
+    for (size_t i = 0; i < from->num_arguments; i++) {
+        const fer_value *argument = from->arguments[i];
+        fer_value *copy;
+        FER_TRY(fer_value_create(c->to, fer_type_retain(argument->type), NULL, &copy, error));
+        to->arguments[to->num_arguments++] = copy;
+        FER_TRY(note_value(c, argument, copy, error));
+        fer_graph_add_value(c->to, copy);
+    }
+    return FER_OK;
+}
+
+static fer_status copy_blocks(copier *c, const fer_node *from, fer_node *to, fer_error *error)
+{
+    for (size_t i = 0; from->blocks[i] != NULL && i < 2; i++) {
+        fer_block *parent = from->blocks[i]->parent == from->block ? to->block : to->blocks[0];
+        FER_TRY(fer_block_create(to, parent, &to->blocks[i], error));
+        FER_TRY(copy_block(c, from->blocks[i], to->blocks[i], error));
+    }
+    for (size_t i = 0; from->blocks[i] != NULL && i < 2; i++)
+        to->blocks[i]->is_open = false;
+    c->to->current = to->block;
+    return FER_OK;
+}
+
+static fer_status copy_results(copier *c, const fer_node *from, fer_node *to, fer_error *error)
+{
+    for (size_t i = 0; i < from->num_results; i++) {
+        FER_TRY(fer_node_add_result(to, fer_type_retain(from->results[i]->type), error));
+        FER_TRY(note_value(c, from->results[i], to->results[i], error));
+    }
+    if (from->kind == FER_NODE_REBIND)
+        to->results[0]->root = to->operands[0]->root;
+    return FER_OK;
+}
+
+/* Fills a node that is new and has its operands. */
+static fer_status fill_node(copier *c, const fer_node *from, fer_node *to, fer_error *error)
+{
+    if (from->op != NULL)
+        to->op = fer_op_retain(from->op);
+    if (from->constant != NULL)
+        to->constant = fer_tensor_retain(from->constant);
+    to->token = from->token;
+    to->ordinal = from->ordinal;
+    to->callee = from->callee;
+    FER_TRY(copy_string(from->place, &to->place, error));
+    FER_TRY(copy_string(from->excerpt, &to->excerpt, error));
+    FER_TRY(copy_blocks(c, from, to, error));
+    FER_TRY(copy_results(c, from, to, error));
+    return fer_node_append(to, error);
+}
+
+static fer_status copy_node(copier *c, const fer_node *from, fer_error *error)
+{
+    fer_node *node = NULL;
+    FER_TRY(fer_node_create(c->to, from->kind, from->operands, from->num_operands,
+                            from->num_results, &node, error));
+    for (size_t i = 0; i < node->num_operands; i++)
+        node->operands[i] = copy_of(c, from->operands[i]);
+    fer_status status = fill_node(c, from, node, error);
+    if (status != FER_OK) {
+        c->to->current = node->block;
+        fer_node_destroy(node);
+    }
+    return status;
+}
+
+static fer_status copy_block(copier *c, const fer_block *from, fer_block *to, fer_error *error)
+{
+    to->is_open = true;
+    c->to->current = to;
+    FER_TRY(copy_arguments(c, from, to, error));
+    for (size_t i = 0; i < from->num_nodes; i++)
+        FER_TRY(copy_node(c, from->nodes[i], error));
+    to->results = calloc(from->num_results + 1, sizeof *to->results);
+    if (to->results == NULL)
+        return fer_fail_memory(error);
+    to->num_results = from->num_results;
+    for (size_t i = 0; i < from->num_results; i++)
+        to->results[i] = copy_of(c, from->results[i]);
+    return FER_OK;
+}
+
+/* A graph with the same inputs and nothing else, in no module yet. */
+static fer_status create_like(const fer_graph *from, fer_module *module, const char *name,
+                              fer_graph **out_graph, fer_error *error)
+{
+    fer_graph_input *inputs = calloc(from->num_inputs + 1, sizeof *inputs);
+    if (inputs == NULL)
+        return fer_fail_memory(error);
+    for (size_t i = 0; i < from->num_inputs; i++)
+        inputs[i] = (fer_graph_input){.name = from->values[i]->name, .type = from->values[i]->type};
+    fer_status status = fer_graph_make(module, name, inputs, from->num_inputs, out_graph, error);
+    free(inputs);
+    return status;
+}
+
+static fer_status fill_graph(const fer_graph *from, fer_graph *to, fer_error *error)
+{
+    copier c = {.to = to};
+    fer_value **outputs = NULL;
+    c.values = calloc(from->num_values + 1, sizeof *c.values);
+    outputs = calloc(from->num_outputs + 1, sizeof *outputs);
+    fer_status status = FER_OK;
+    if (c.values == NULL || outputs == NULL) {
+        status = fer_fail_memory(error);
+        goto done;
+    }
+    for (size_t i = 0; i < from->num_inputs; i++) {
+        c.values[i] = to->values[i];
+        to->values[i]->is_changed = from->values[i]->is_changed;
+    }
+    FER_TRY_DONE(copy_block(&c, &from->body, &to->body, error));
+    to->depth = from->depth;
+    for (size_t i = 0; i < from->num_outputs; i++)
+        outputs[i] = copy_of(&c, from->outputs[i]);
+    status = fer_graph_output(to, outputs, from->num_outputs, error);
+
+done:
+    free(c.values);
+    free(outputs);
+    return status;
+}
+
+static fer_status check_original(const fer_module *module, const fer_graph *graph, fer_error *error)
+{
+    if (!graph->is_finished)
+        return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has no outputs yet and is not copied",
+                        graph->name);
+    if (graph->has_dynamic_dims)
+        return fer_fail(error, FER_VALUE_ERROR,
+                        "graph '%s' holds a data-dependent dim, whose name says which graph it is "
+                        "of, so it is not copied; build it again under the other name",
+                        graph->name);
+    if (graph->module == module || graph->num_calls == 0)
+        return FER_OK;
+    return fer_fail(error, FER_VALUE_ERROR,
+                    "graph '%s' calls graphs of its module, so it is not copied into another one",
+                    graph->name);
+}
+
+fer_status fer_graph_copy(fer_module *module, const fer_graph *graph, const char *name,
+                          fer_graph **out_graph, fer_error *error)
+{
+    *out_graph = NULL;
+    FER_TRY(check_original(module, graph, error));
+    fer_graph *copy = NULL;
+    FER_TRY(create_like(graph, module, name, &copy, error));
+    fer_status status = fill_graph(graph, copy, error);
+    if (status == FER_OK)
+        status = fer_module_take_graph(module, copy, error);
+    if (status != FER_OK) {
+        fer_graph_destroy(copy);
+        return status;
+    }
+    *out_graph = copy;
+    return FER_OK;
+}

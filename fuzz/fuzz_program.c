@@ -1,8 +1,9 @@
 /* Any text: parsing it as a program gives an error or a module; a module prints, and what it prints
- * parses to an equal module with the same text. Ops are their signatures alone, so no kernel is
- * compiled. */
-#include "graph/graph.h"
+ * parses to an equal module with the same text; each graph is copied and scheduled, or refused. Ops
+ * are their signatures alone, so no kernel is compiled. */
+#include "model/schedule.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,37 @@ static void check_round_trip(const fer_module *module)
     fer_string_free(again);
 }
 
+/* A copy is the same graph under another name, so it prints, and it is equal to what that gives. */
+static void check_copies(fer_module *module)
+{
+    size_t num_graphs = fer_module_num_graphs(module);
+    for (size_t i = 0; i < num_graphs; i++) {
+        fer_error error = FER_ERROR_INIT;
+        fer_graph *graph = fer_module_graph_at(module, i);
+        fer_graph *copy = NULL;
+        char name[32];
+        snprintf(name, sizeof name, "copy %zu", i);
+        if ((fer_graph_copy(module, graph, name, &copy, &error) == FER_OK) != (copy != NULL))
+            abort();
+        if (copy != NULL && fer_graph_verify(copy, &error) != FER_OK)
+            abort();
+        fer_error_clear(&error);
+    }
+    if (fer_module_num_graphs(module) > num_graphs)
+        check_round_trip(module);
+}
+
+static void check_schedules(const fer_module *module)
+{
+    for (size_t i = 0; i < fer_module_num_graphs(module); i++) {
+        fer_error error = FER_ERROR_INIT;
+        fer_schedule schedule;
+        if (fer_schedule_create(fer_module_graph_at(module, i), &schedule, &error) == FER_OK)
+            fer_schedule_clear(&schedule);
+        fer_error_clear(&error);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -61,8 +93,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         memcpy(text, data, size);
     text[size] = '\0';
     fer_module *module = parse(text, &error);
-    if (module != NULL)
+    if (module != NULL) {
         check_round_trip(module);
+        check_copies(module);
+        check_schedules(module);
+    }
     fer_module_release(module);
     fer_error_clear(&error);
     free(text);

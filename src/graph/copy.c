@@ -53,12 +53,12 @@ static fer_status copy_arguments(copier *c, const fer_block *from, fer_block *to
 
 static fer_status copy_blocks(copier *c, const fer_node *from, fer_node *to, fer_error *error)
 {
-    for (size_t i = 0; from->blocks[i] != NULL && i < 2; i++) {
+    for (size_t i = 0; i < 2 && from->blocks[i] != NULL; i++) {
         fer_block *parent = from->blocks[i]->parent == from->block ? to->block : to->blocks[0];
         FER_TRY(fer_block_create(to, parent, &to->blocks[i], error));
         FER_TRY(copy_block(c, from->blocks[i], to->blocks[i], error));
     }
-    for (size_t i = 0; from->blocks[i] != NULL && i < 2; i++)
+    for (size_t i = 0; i < 2 && from->blocks[i] != NULL; i++)
         to->blocks[i]->is_open = false;
     c->to->current = to->block;
     return FER_OK;

@@ -9,7 +9,7 @@
 
 /* Values and nodes of called graphs, counted for each call, so many at most: a few lines of a
  * program can ask for endless ones. */
-#define MAX_CALLED ((size_t)1 << 22)
+#define MAX_CALLED ((size_t)1 << 20)
 
 /* A frame whose steps are being added. */
 typedef struct scope {

@@ -707,31 +707,51 @@ done:
 
 static const char PROGRAM[] = "use \"p\"\n"
                               "op scale<T: f32|f64, by: int = 3>(x: T[n]) -> T[n]\n"
-                              "graph g(x: f32[n], k: f32[4]) -> (f32[n], f32[4]) {\n"
+                              "graph plain(x: f32[m], c: bool[]) {\n"
+                              "  y = while y = x { yield c } do { a = scale(y) yield a }\n"
+                              "  return y\n"
+                              "}\n"
+                              "graph h(x: f32[m], c: bool[]) {\n"
+                              "  f = kept(x)\n"
+                              "  y = if c { a = scale(x) r = rebind a [q] yield r }\n"
+                              "  else { r = rebind x [q] yield r }\n"
+                              "  z = rebind y [m]\n"
+                              "  return z, f, x\n"
+                              "}\n"
+                              "graph g(x: f32[n], k: f32[4], c: bool[]) -> (f32[n], f32[4]) {\n"
                               "  a = scale(x)\n"
                               "  t = scale(a)\n"
                               "  b = scale<by = 4>(t)\n"
-                              "  c = kept(b)\n"
+                              "  f = kept(b)\n"
                               "  k2 = scale(k)\n"
-                              "  d = rebind c [4]\n"
-                              "  return b, d\n"
+                              "  d = rebind f [4]\n"
+                              "  s, go = while s = b, go = c { yield go } do {\n"
+                              "    no = constant bool[] [false]\n"
+                              "    u, v, w = call h(s, no)\n"
+                              "    yield u, no\n"
+                              "  }\n"
+                              "  u, v, w = call h(s, go)\n"
+                              "  return w, d\n"
                               "}\n";
 
 static fer_status use_program(fer_error *own)
 {
     fer_module *module = NULL;
     fer_model *model = NULL;
-    fer_tensor *inputs[2] = {NULL};
+    fer_tensor *inputs[3] = {NULL};
+    fer_graph *copy;
     fer_tensor *outputs[2] = {NULL};
     repeated ones;
     int64_t half[1] = {4};
     fer_status status = fer_module_parse(PROGRAM, "program", folder, &module, own);
     FER_TRY_DONE(status);
     FER_TRY_DONE(fer_model_create(fer_module_find(module, "g"), NULL, &model, own));
+    FER_TRY_DONE(fer_graph_copy(module, fer_module_find(module, "plain"), "p", &copy, own));
     FER_TRY_DONE(import_repeated(&ones, 8, &inputs[0], own));
     FER_TRY_DONE(fer_tensor_ones(FER_F32, 1, half, host, &inputs[1], own));
+    FER_TRY_DONE(fer_tensor_ones(FER_BOOL, 0, NULL, host, &inputs[2], own));
     for (int i = 0; i < 2; i++) {
-        status = fer_model_run(model, inputs, 2, outputs, 2, own);
+        status = fer_model_run(model, inputs, 3, outputs, 2, own);
         if (status == FER_RUNTIME_ERROR && strstr(own->message, "memory") != NULL)
             status = FER_MEMORY_ERROR, fer_error_clear(own), fer_fail_memory(own);
         FER_TRY_DONE(status);
@@ -742,6 +762,7 @@ static fer_status use_program(fer_error *own)
 
 done:
     RELEASE(inputs[0], inputs[1], outputs[0], outputs[1]);
+    fer_tensor_release(inputs[2]);
     fer_model_release(model);
     fer_module_release(module);
     return status;

@@ -28,14 +28,16 @@ static char *print_graphs(const fer_module *module)
 {
     fer_error error = FER_ERROR_INIT;
     fer_text graphs = FER_TEXT_INIT;
-    char *text = print(module);
+    char *text = NULL;
     char *result = NULL;
-    const char *rest = strstr(text, "graph ");
-    for (const char *token; (token = strstr(rest, " {token: ")) != NULL;) {
-        fer_text_append_bytes(&graphs, rest, (size_t)(token - rest));
-        rest = strchr(token, '}') + 1;
+    ASSERT_OK(&error, fer_module_print(module, &text, &error));
+    bool is_in_token = false;
+    for (size_t i = (size_t)(strstr(text, "graph ") - text); text[i] != '\0'; i++) {
+        is_in_token |= strncmp(text + i, " {token: ", strlen(" {token: ")) == 0;
+        if (!is_in_token)
+            fer_text_append_char(&graphs, text[i]);
+        is_in_token &= text[i] != '}';
     }
-    fer_text_append(&graphs, rest);
     ASSERT_OK(&error, fer_text_take(&graphs, &result, &error));
     free(text);
     return result;

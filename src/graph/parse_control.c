@@ -70,7 +70,8 @@ fer_status fer_program_parse_if(fer_program_reader *reader, fer_graph *graph,
     yielded arms[2] = {{.num_values = 0}, {.num_values = 0}};
     fer_status status = parse_first_arm(reader, graph, &arms[0], error);
     arms[1].token = reader->lexer.token;
-    if (status == FER_OK && fer_lexer_accept(&reader->lexer, "else"))
+    fer_token second = fer_program_peek(reader);
+    if (status == FER_OK && fer_token_is(&second, "{") && fer_lexer_accept(&reader->lexer, "else"))
         status = parse_block(reader, graph, &arms[1], error);
     if (status == FER_OK) {
         yielded *last = &arms[1];

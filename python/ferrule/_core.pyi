@@ -1,5 +1,5 @@
 import inspect
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from types import MappingProxyType
@@ -354,7 +354,10 @@ class TensorValue(_Arithmetic[TensorValue]):
 @final
 class Graph:
     def __new__(
-        cls, name: str, input_types: Sequence[TensorType] | Mapping[str, TensorType] = ()
+        cls,
+        name: str,
+        input_types: Sequence[TensorType] | Mapping[str, TensorType] = (),
+        module: Graph | None = None,
     ) -> Self: ...
     @property
     def name(self) -> str: ...
@@ -368,6 +371,20 @@ class Graph:
     def num_ops(self) -> int: ...
     def output(self, *values: TensorValue) -> None: ...
     def constant(self, data: Any, /) -> TensorValue: ...
+    def cond(
+        self,
+        predicate: TensorValue,
+        first: Callable[[], TensorValue | Sequence[TensorValue] | None],
+        other: Callable[[], TensorValue | Sequence[TensorValue] | None] | None = None,
+    ) -> Any: ...
+    def while_loop(
+        self,
+        condition: Callable[..., TensorValue],
+        body: Callable[..., TensorValue | Sequence[TensorValue] | None],
+        initial: TensorValue | Sequence[TensorValue] | None = None,
+    ) -> Any: ...
+    def call(self, graph: Graph, /, *values: TensorValue) -> Any: ...
+    def copy(self, name: str, /) -> Graph: ...
     def compile(self, executor: str | None = None) -> Model: ...
     def to_dot(self) -> str: ...
     def _repr_svg_(self) -> str | None: ...

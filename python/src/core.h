@@ -303,6 +303,9 @@ PyObject *fpy_op_call(PyObject *self, PyObject *const *arguments, size_t num_fla
 PyObject *fpy_wrap_tensors(fer_tensor *const *tensors, size_t num_tensors);
 
 PyObject *fpy_value_object(fpy_graph *graph, fer_value *value);
+PyObject *fpy_graph_cond(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *fpy_graph_while_loop(PyObject *self, PyObject *args, PyObject *kwargs);
+PyObject *fpy_graph_call(PyObject *self, PyObject *const *given, Py_ssize_t count);
 PyObject *fpy_model_create(fpy_graph *graph, const char *executor);
 
 /* Runs `work` with or without the GIL, as what was seen of calls of this size and these dtypes

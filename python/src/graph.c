@@ -232,7 +232,7 @@ static int start_graph(fpy_graph *self, const char *name, PyObject *pairs)
     else if (read_inputs(pairs, inputs) == 0)
         result = 0;
     if (result == 0 &&
-        (fer_module_create(&self->module, &error) != FER_OK ||
+        ((self->module == NULL && fer_module_create(&self->module, &error) != FER_OK) ||
          fer_graph_create(self->module, name, inputs, count, &self->graph, &error) != FER_OK)) {
         fpy_raise(&error);
         result = -1;
@@ -251,17 +251,21 @@ static PyObject *name_tuple(PyObject *pairs)
 
 static PyObject *create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
 {
-    static char *keywords[] = {"name", "input_types", NULL};
-    PyObject *name, *types = NULL;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:Graph", keywords, &name, &types))
+    static char *keywords[] = {"name", "input_types", "module", NULL};
+    PyObject *name, *types = NULL, *beside = Py_None;
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "O|OO:Graph", keywords, &name, &types, &beside))
         return NULL;
+    if (beside != Py_None && !Py_IS_TYPE(beside, &fpy_class_graph)) {
+        PyErr_Format(PyExc_TypeError, "module is '%s', not a Graph", Py_TYPE(beside)->tp_name);
+        return NULL;
+    }
     const char *text = fpy_c_text(name, "a graph's name");
     PyObject *pairs = text == NULL ? NULL : types == NULL ? PyList_New(0) : name_inputs(types);
     if (pairs == NULL)
         return NULL;
     fpy_graph *self = fpy_new(class);
     if (self != NULL) {
-        self->module = NULL;
+        self->module = beside == Py_None ? NULL : fer_module_retain(as_graph(beside)->module);
         self->graph = NULL;
         self->names = name_tuple(pairs);
         if (self->names == NULL || start_graph(self, text, pairs) < 0) {
@@ -321,6 +325,25 @@ static PyObject *constant(PyObject *self, PyObject *data)
     fer_status status = fer_graph_constant(as_graph(self)->graph, loan.tensor, &value, &error);
     fpy_end_loan(&loan);
     return status == FER_OK ? fpy_value_object(as_graph(self), value) : fpy_raise(&error);
+}
+
+static PyObject *copy(PyObject *self, PyObject *name)
+{
+    const char *text = fpy_c_text(name, "a graph's name");
+    fer_graph *graph;
+    fer_error error = FER_ERROR_INIT;
+    if (text == NULL)
+        return NULL;
+    if (fer_graph_copy(as_graph(self)->module, as_graph(self)->graph, text, &graph, &error) !=
+        FER_OK)
+        return fpy_raise(&error);
+    fpy_graph *made = fpy_new(&fpy_class_graph);
+    if (made == NULL)
+        return NULL;
+    made->module = fer_module_retain(as_graph(self)->module);
+    made->graph = graph;
+    made->names = Py_NewRef(as_graph(self)->names);
+    return (PyObject *)made;
 }
 
 static PyObject *compile(PyObject *self, PyObject *args, PyObject *kwargs)
@@ -487,6 +510,46 @@ static PyMethodDef methods[] = {
      "finished.\n\n"
      ">>> Graph('g').constant([1, 2]).type\n"
      "TensorType(i64[2])"},
+    {"cond", (PyCFunction)(void (*)(void))fpy_graph_cond, METH_VARARGS | METH_KEYWORDS,
+     "cond($self, predicate, first, other=None)\n--\n\n"
+     "What one of two functions returns, by a predicate, bool[]: `first` is called for\n"
+     "the ops that run when it is true, `other` for those that run when it is false.\n"
+     "Both return values of the same types: None, one, or a list or tuple.\n"
+     "ValueError: they do not. An exception in them leaves the graph unfinished.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', [])})\n"
+     ">>> x = graph.inputs[0]\n"
+     ">>> graph.output(graph.cond(x < 0, lambda: -x, lambda: x))\n"
+     ">>> graph.compile()(-2.0).item()\n"
+     "2.0"},
+    {"while_loop", (PyCFunction)(void (*)(void))fpy_graph_while_loop, METH_VARARGS | METH_KEYWORDS,
+     "while_loop($self, condition, body, initial=None)\n--\n\n"
+     "What a loop carries in the end. `condition(*values)` returns a bool[]; as long as\n"
+     "it is true, `body(*values)` returns the next values. `initial` are the first ones:\n"
+     "None, one, or a list or tuple; the body returns as many, of the same types.\n"
+     "ValueError: it does not. An exception in them leaves the graph unfinished.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', [])})\n"
+     ">>> x = graph.inputs[0]\n"
+     ">>> graph.output(graph.while_loop(lambda y: y < 100, lambda y: y * 2, x))\n"
+     ">>> graph.compile()(3.0).item()\n"
+     "192.0"},
+    {"call", (PyCFunction)(void (*)(void))fpy_graph_call, METH_FASTCALL,
+     "call($self, graph, /, *values)\n--\n\n"
+     "What another graph of the module gives for these inputs, as an op would.\n"
+     "ValueError: a graph that is not finished, of another module, or this one.\n\n"
+     ">>> square = Graph('square', {'x': TensorType('f32', ['n'])})\n"
+     ">>> square.output(square.inputs[0] * square.inputs[0])\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n'])}, module=square)\n"
+     ">>> graph.output(graph.call(square, graph.inputs[0]) + 1)\n"
+     ">>> graph.compile()([3.0]).tolist()\n"
+     "[10.0]"},
+    {"copy", copy, METH_O,
+     "copy($self, name, /)\n--\n\n"
+     "A finished graph once more in its module, under another name. ValueError: it holds\n"
+     "a data-dependent dim, or the name is taken.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n'])})\n"
+     ">>> graph.output(graph.inputs[0])\n"
+     ">>> graph.copy('h').name\n"
+     "'h'"},
     {"compile", (PyCFunction)(void (*)(void))compile, METH_VARARGS | METH_KEYWORDS,
      "compile($self, executor=None)\n--\n\n"
      "A Model of the finished graph. ValueError: it is not finished,\n"
@@ -511,10 +574,11 @@ static PyMethodDef methods[] = {
 
 PyDoc_STRVAR(
     graph_doc,
-    "Graph(name, input_types=())\n--\n\n"
+    "Graph(name, input_types=(), module=None)\n--\n\n"
     "A graph under construction. `input_types` is a sequence of TensorType, or a mapping of\n"
     "names to them; without names they are input0, input1, ... Ops that are called with its\n"
-    "values are staged in it, and output() finishes it. Printed it is a program's text.\n\n"
+    "values are staged in it, and output() finishes it. Printed it is a program's text.\n"
+    "With `module`, a Graph, it stands beside that one, and one can call the other.\n\n"
     "TypeError: an input dim that is an expression. ValueError: a name that occurs twice.\n\n"
     ">>> with Graph('g', input_types=[TensorType(DType.float32, ['n'])]) as graph:\n"
     "...     graph.output(graph.inputs[0])\n"

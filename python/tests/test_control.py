@@ -1,0 +1,127 @@
+"""Control flow, calls and copies of graphs."""
+
+import pytest
+
+from ferrule import DType, Graph, KernelError, Tensor, TensorType, TensorValue, custom
+
+f32 = DType.float32
+VECTOR = TensorType(f32, ["n"])
+SCALAR = TensorType(f32, [])
+FLAG = TensorType(DType.bool, [])
+
+
+def test_cond_runs_one_of_two():
+    with Graph("g", [VECTOR, FLAG]) as graph:
+        x, flag = graph.inputs
+        y = graph.cond(flag, lambda: x * 2.0, lambda: x + 1.0)
+        assert isinstance(y, TensorValue) and y.type == VECTOR
+        both = graph.cond(flag, lambda: (x, y), lambda: [y, x])
+        assert isinstance(both, list) and len(both) == 2
+        assert graph.cond(flag, lambda: None) is None
+        graph.output(y, *both)
+    model = graph.compile()
+    assert [t.tolist() for t in model([1.0, 3.0], True)] == [[2, 6], [1, 3], [2, 6]]
+    assert [t.tolist() for t in model([1.0, 3.0], False)] == [[2, 4], [2, 4], [1, 3]]
+    assert "if input1 {" in str(graph)
+
+
+def test_while_loop_carries_values():
+    with Graph("g", [VECTOR, SCALAR]) as graph:
+        x, turns = graph.inputs
+        doubled, left = graph.while_loop(
+            lambda x, left: left > 0.0, lambda x, left: (x * 2.0, left - 1.0), (x, turns)
+        )
+        assert doubled.type == VECTOR and left.type == SCALAR
+        one = graph.while_loop(lambda left: left > 0.0, lambda left: left - 1.0, turns)
+        assert isinstance(one, TensorValue)
+        graph.output(doubled, left, one, x)
+    model = graph.compile()
+    assert [t.tolist() for t in model([1.0, -3.0], 3.0)] == [[8, -24], 0, 0, [1, -3]]
+    assert [t.tolist() for t in model([1.0, -3.0], -1.0)] == [[1, -3], -1, -1, [1, -3]]
+
+
+def test_blocks_nest_and_see_what_is_around(ops):
+    with Graph("g", [VECTOR, SCALAR]) as graph:
+        total, turns = graph.inputs
+
+        def body(left):
+            graph.cond(left > 1.0, lambda: ops.double_up(total))
+            return left - 1.0
+
+        graph.output(graph.while_loop(lambda left: left > 0.0, body, turns))
+    x = Tensor([1.0, 3.0])
+    assert graph.compile()(x, 3.0).item() == 0.0
+    assert x.tolist() == [4.0, 12.0]
+
+
+def test_a_graph_calls_another(ops):
+    with Graph("square", [TensorType(f32, ["k"])]) as square:
+        square.output(square.inputs[0] * square.inputs[0])
+    with Graph("main", [VECTOR], module=square) as graph:
+        low, high = ops.halves(graph.inputs[0])
+        graph.output(graph.call(square, low), graph.call(square, graph.call(square, high)))
+    assert [t.tolist() for t in graph.compile()([2.0, 3.0])] == [[4.0], [81.0]]
+    assert str(graph) == str(square) and "call square(" in str(graph)
+    copy = square.copy("again")
+    assert copy.name == "again" and copy.input_names == square.input_names
+    assert copy.compile()([3.0]).tolist() == [9.0]
+    with pytest.raises(ValueError, match="'again' already"):
+        square.copy("again")
+
+
+def test_what_does_not_fit_is_refused():
+    with Graph("g", [VECTOR, FLAG]) as graph:
+        x, flag = graph.inputs
+        with pytest.raises(ValueError, match="the predicate of if is f32\\[n\\]"):
+            graph.cond(x, lambda: x, lambda: x)
+        with pytest.raises(TypeError, match="the predicate is 'float', not a TensorValue"):
+            graph.cond(1.0, lambda: x, lambda: x)
+        with pytest.raises(ValueError, match="'g' cannot call itself"):
+            graph.call(graph, x, flag)
+        with pytest.raises(TypeError, match="the Graph to call"):
+            graph.call(x)
+        other = Graph("other", [VECTOR])
+        other.output(other.inputs[0])
+        with pytest.raises(ValueError, match="'other' is of another module"):
+            graph.call(other, x)
+        with pytest.raises(TypeError, match="not a Graph"):
+            Graph("h", [], module="g")
+    for first, message in [(lambda: flag, "result 0 is bool\\[\\] in the first arm, but f32\\[n\\]"),
+                           (lambda: None, "yields 0 values, but the else arm 1")]:
+        graph = Graph("g", [VECTOR, FLAG])
+        x, flag = graph.inputs
+        with pytest.raises(ValueError, match=message):
+            graph.cond(flag, first, lambda: x)
+
+
+def test_an_exception_leaves_the_graph_unfinished():
+    graph = Graph("g", [VECTOR, FLAG])
+    x, flag = graph.inputs
+    with pytest.raises(ZeroDivisionError):
+        graph.cond(flag, lambda: 1 // 0)
+    with pytest.raises(ValueError, match="the first arm of if has not ended"):
+        graph.output(x)
+    graph = Graph("g", [VECTOR, FLAG])
+    x, flag = graph.inputs
+    with pytest.raises(TypeError, match="what the body returns is 'int', not a TensorValue"):
+        graph.while_loop(lambda y: flag, lambda y: 3, x)
+    graph = Graph("g", [VECTOR, FLAG])
+    x, flag = graph.inputs
+    kept = []
+    y = graph.cond(flag, lambda: kept.append(x * 2.0) or kept[0], lambda: x)
+    with pytest.raises(ValueError, match="the first arm of if, which has ended"):
+        graph.output(y, kept[0])
+
+
+def test_a_failure_in_a_loop_says_where():
+    fail = custom.declare(
+        "small(x: f32[]) -> f32[]",
+        source='#include <ferrule/kernel.h>\nKERNEL(small, OUT(f32, 0, y), IN(f32, 0, x)) {\n'
+        '  CHECK(AT(x) < 3, "%g is not small", (double)AT(x)); AT(y) = AT(x); return OK; }\n',
+    )
+    with Graph("g", [SCALAR]) as graph:
+        graph.output(
+            graph.while_loop(lambda x: x < 9.0, lambda x: fail(x) + 1.0, graph.inputs[0])
+        )
+    with pytest.raises(KernelError, match="graph 'g': iteration 3 of while: small: 3 is not small"):
+        graph.compile()(1.0)

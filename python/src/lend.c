@@ -379,11 +379,11 @@ int fpy_lend(PyObject *object, fpy_sharing sharing, fpy_loan *out_loan)
     }
     if (PyObject_CheckBuffer(object))
         return lend_buffer(object, sharing, out_loan);
-    out_loan->is_ours = true;
     int lent = lend_described(object, sharing, out_loan);
-    if (lent != 0 || !has_dlpack(object))
-        return lent;
-    return import_dlpack(object, sharing, &out_loan->tensor);
+    if (lent == 0 && has_dlpack(object))
+        lent = import_dlpack(object, sharing, &out_loan->tensor);
+    out_loan->is_ours = lent == 1;
+    return lent;
 }
 
 void fpy_end_loan(fpy_loan *loan)

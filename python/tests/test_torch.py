@@ -49,7 +49,7 @@ KINDS = {
     "condition": ("dot", {}, [(arange(5), arange(5)), (arange(8), arange(8))]),
     "data-dependent": (
         "keep", {},
-        [(arange(4), torch.tensor([True, False, True, True])), (arange(5), torch.tensor([True] * 2 + [False] * 3))],
+        [(arange(4), torch.arange(4) != 1), (arange(5), torch.arange(5) < 2)],
     ),
     "inout": ("double_up", {}, [(arange(4),), (arange(6),)]),
 }
@@ -222,8 +222,10 @@ def test_schemas(ops):
 
     assert schema(ops.halves) == "Tensor x) -> (Tensor, Tensor)"
     assert schema(ops.double_up) == "Tensor(a0!) x) -> ()"
-    source = HEADER + "KERNEL(if, OUT(f32, 1, y), IN(f32, 1, a), IN(f32, 1, b)) { AT(y, 0) = AT(a, 0) - AT(b, 0); return OK; }"
-    odd = custom.declare("if(lambda: f32[class], lambda_: f32[class]) -> f32[1] where class > 0", source=source)
+    declaration = "if(lambda: f32[class], lambda_: f32[class]) -> f32[1] where class > 0"
+    odd = custom.declare(declaration, source=HEADER + """
+KERNEL(if, OUT(f32, 1, y), IN(f32, 1, a), IN(f32, 1, b)) { AT(y, 0) = AT(a, 0) - AT(b, 0); return OK; }
+""")
     assert schema(odd) == "Tensor lambda__, Tensor lambda_) -> Tensor"
     assert list(inspect.signature(odd).parameters) == ["lambda__", "lambda_", "out"]
     torch.library.opcheck(odd.torch(), (torch.ones(3), torch.ones(3)))
@@ -240,8 +242,8 @@ def test_names(ops):
 
 def test_what_was_declared_again_after_an_edit_is_another(tmp_path):
     def declare(number):
-        text = HEADER + f"KERNEL(edited, OUT(f32, 1, y), IN(f32, 1, x)) {{ AT(y, 0) = {number} * AT(x, 0); return OK; }}"
-        (tmp_path / "edited.c").write_text(text)
+        body = f"{{ AT(y, 0) = {number} * AT(x, 0); return OK; }}"
+        (tmp_path / "edited.c").write_text(f"{HEADER}KERNEL(edited, OUT(f32, 1, y), IN(f32, 1, x)) {body}")
         return custom.declare("edited(x: f32[1]) -> f32[1]", custom_extensions=tmp_path)
 
     first, second, third = declare(2), declare(3), declare(2)
@@ -313,22 +315,28 @@ def fails(op, *operands):
         ("downsample", (torch.ones(2, 3, 4).double(),), "downsample: operand 'x' is f64, but f32 is declared"),
         ("pair", (torch.ones(2), torch.ones(2).int()), "pair: operand 'b' is i32, but its dtype T is f32"),
         ("pair", (torch.ones(3).double(), torch.ones(3).double()), "pair: operand 'a' is f64"),
-        ("dot", (torch.ones(3), torch.ones(4)), "dot: operand 'b' axis 0 is"),
+        ("dot", (torch.ones(3), torch.ones(4)), "dot: operand 'b' axis 0 is "),
         ("dot", (torch.ones(0), torch.ones(0)), "dot: condition 'n > 0' is false"),
-        ("group", (torch.ones(3, 5),), "group: operand 'x' axis 1 is"),
-        ("same", (torch.ones(3, dtype=torch.complex64),), "same: operand 'x': elements of torch.complex64"),
+        ("group", (torch.ones(3, 5),), "group: operand 'x' axis 1 is "),
+        ("same", (torch.ones(3, dtype=torch.complex64),), "same: operand 'x': "),
     ],
 )
 def test_fakes_are_judged_as_calls_are(name, operands, message, ops):
     op = getattr(ops, name)
     assert message in fails(op, *operands)
-    with pytest.raises((ValueError, NotImplementedError), match=message.split(" is ")[0].split(": el")[0]):
+    with pytest.raises((ValueError, NotImplementedError), match=re.escape(message)):
         op.torch()(*operands)
 
 
 def test_what_a_size_does_not_allow():
-    source = HEADER + "KERNEL(less, OUT(f32, 1, y), IN(f32, 1, x)) { for (index_t i = 0; i < SIZE(y); i++) AT(y, i) = AT(x, i); return OK; }"
-    less = custom.declare("less(x: f32[n]) -> f32[n // 2 - 3] where n % 2 == 0", source=source)
+    less = custom.declare("less(x: f32[n]) -> f32[n // 2 - 3] where n % 2 == 0", source=HEADER + """
+KERNEL(less, OUT(f32, 1, y), IN(f32, 1, x))
+{
+    for (index_t i = 0; i < SIZE(y); i++)
+        AT(y, i) = AT(x, i);
+    return OK;
+}
+""")
     handle = less.torch()
     compiled = torch.compile(handle, fullgraph=True, dynamic=True, backend="eager")
     assert compiled(torch.ones(8)).shape == handle(torch.ones(8)).shape == (1,)

@@ -227,7 +227,7 @@ def make_handle(op: CustomOp, name: str) -> Any:
         tags=(torch.Tag.needs_exact_strides,),  # compiled calls meet what eager ones meet
     )
     # Not by `device_types`: its wrapper looks for results that are operands, at half of a call's time.
-    torch.library.impl(full_name, "CPU", kernel)
+    torch.library.impl(full_name, "cpu", kernel)
     handle.register_fake(make_fake(op))
     if op.effect:
         keep_in_order(op, handle)

@@ -175,6 +175,11 @@ def test_a_result_of_a_data_dependent_op_goes_on(ops):
         check_same(work, compiled, operands)
 
 
+def test_what_is_stored_negated(ops):
+    x = torch.tensor([1 + 2j, 3 - 4j]).conj().imag
+    assert x.is_neg() and ops.same.torch()(x).tolist() == [-2.0, 4.0]
+
+
 def test_a_kernel_is_not_looked_into(ops):
     same = ops.same.torch()
 
@@ -329,7 +334,7 @@ def test_fakes_are_judged_as_calls_are(name, operands, message, ops):
 
 
 def test_what_a_size_does_not_allow():
-    less = custom.declare("less(x: f32[n]) -> f32[n // 2 - 3] where n % 2 == 0", source=HEADER + """
+    less = custom.declare("less<g: int = 2>(x: f32[n]) -> f32[n // g - 3] where n % g == 0", source=HEADER + """
 KERNEL(less, OUT(f32, 1, y), IN(f32, 1, x))
 {
     for (index_t i = 0; i < SIZE(y); i++)
@@ -340,7 +345,7 @@ KERNEL(less, OUT(f32, 1, y), IN(f32, 1, x))
     handle = less.torch()
     compiled = torch.compile(handle, fullgraph=True, dynamic=True, backend="eager")
     assert compiled(torch.ones(8)).shape == handle(torch.ones(8)).shape == (1,)
-    assert "less: condition 'n % 2 == 0' is false" in fails(less, torch.ones(9))
+    assert "less: condition 'n % g == 0' is false" in fails(less, torch.ones(9))
     assert "less: result 0 axis 0 is" in fails(less, torch.ones(4))
 
 

@@ -26,7 +26,7 @@ def load() -> Any:
     """The module torch, or ImportError that says what to do."""
     wanted = f"op.torch() needs torch {OLDEST[0]}.{OLDEST[1]} or later"
     try:
-        import torch
+        import torch  # pyright: ignore[reportMissingImports] - as in pyproject.toml for mypy
     except ImportError as error:
         raise ImportError(f"{wanted}, which cannot be imported here ({error}): pip install torch") from error
     version = tuple(int(number) for number in re.findall(r"\d+", torch.__version__)[:2])

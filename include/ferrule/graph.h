@@ -65,6 +65,7 @@ FER_API size_t fer_graph_num_inputs(const fer_graph *graph);
 FER_API fer_value *fer_graph_input_at(const fer_graph *graph, size_t index);
 FER_API size_t fer_graph_num_outputs(const fer_graph *graph);
 FER_API fer_value *fer_graph_output_at(const fer_graph *graph, size_t index);
+/* In all blocks; a call of a graph counts as one. */
 FER_API size_t fer_graph_num_ops(const fer_graph *graph);
 
 FER_API const fer_type *fer_value_type(const fer_value *value); /* borrowed */

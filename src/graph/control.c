@@ -85,8 +85,8 @@ static fer_status clear_refused(fer_status status, fer_value **out_values, size_
     return status;
 }
 
-/* Ends the node, whose last block is the current one: that and those before it close, and the node
- * takes its place. `types` are its results'. */
+/* Ends the node, whose last block is the current one: its blocks close, and it takes its place. Its
+ * results' types are those of `like`. */
 static fer_status end_node(fer_node *node, fer_value *const *like, fer_value **out_results,
                            fer_error *error)
 {
@@ -325,9 +325,7 @@ static fer_status fail_carried(const fer_graph *graph, const fer_value *carried,
         error, FER_VALUE_ERROR, &place,
         "graph '%s': while: carried value %zu%s is %s, but the body yields %s for it; %s",
         graph->name, index, fer_text_string(&name), place.expected, place.actual,
-        is_size ? "a loop carries values whose size stays, so work on a part of one that is large "
-                  "enough, or rebind a result whose size does not change"
-                : "a loop carries values of one type");
+        is_size ? "a loop carries values whose size stays" : "a loop carries values of one type");
     fer_text_free(&name);
     return status;
 }

@@ -99,7 +99,7 @@ typedef struct fer_step_plan {
     size_t num_slots;
     size_t num_results;   /* the first slots, which it writes */
     fer_axis_rule *rules; /* one slot after the other: results of an op, else all */
-    size_t target;        /* of a jump; of a turn and the end of a loop, the loop */
+    size_t target;        /* the step that a jump or a branch goes to; of a turn, the loop */
     size_t counter;       /* of a branch that ends a loop: the loop; else FER_NONE */
     fer_symbol_pair *pairs;
     size_t num_pairs;

@@ -86,6 +86,34 @@ class Show(CommandTest):
         self.assertEqual(len(ends), 9 + 1 + 4)
         self.assertIn(r'    label="a \"b\"\\c"', text)
 
+    def test_dot_draws_blocks_in_frames(self):
+        program = self.write("control.fer", """graph twice(x: f32[n]) { return x }
+graph g(x: f32[n], c: bool[]) {
+  y = if c { a = rebind x [4] b = rebind a [n] yield b } else { yield x }
+  s = while s = y { yield c } do { t = call twice(s) yield t }
+  return s
+}
+""")
+        text = self.succeeds("show", "--dot", program)
+        nodes, edges = NODE.findall(text), EDGE.findall(text)
+        labels = dict(nodes)
+        self.assertEqual(len(labels), len(nodes))
+        ends = {(labels[a], labels[b]) for a, b, _ in edges}
+        # What a block yields goes to a point of its frame, and from there to its step.
+        self.assertLessEqual({("x: f32[n]", r"rebind\na: f32[4]"), (r"rebind\nb: f32[n]", ""),
+                              ("x: f32[n]", ""), ("", r"if\ny: f32[n]"),
+                              (r"if\ny: f32[n]", r"while\ns: f32[n]"), ("c: bool[]", ""),
+                              ("s: f32[n]", r"call twice\nt: f32[n]"),
+                              (r"call twice\nt: f32[n]", ""), ("", r"while\ns: f32[n]"),
+                              (r"while\ns: f32[n]", "output")}, ends)
+        frames = re.findall(r'subgraph (\w+) {[^}]*?label="([^"]*)"', text)
+        self.assertEqual(len({name for name, _ in frames}), len(frames))
+        self.assertEqual([label for _, label in frames],
+                         ["twice", "g", "the first arm of if", "the else arm of if",
+                          "the condition of while", "the body of while"])
+        shown = self.succeeds("show", program)
+        self.assertEqual(self.succeeds("fmt", "-", input=shown), shown)
+
     def test_svg(self):
         if shutil.which("dot") is None:
             self.skipTest("Graphviz is not installed")

@@ -141,8 +141,8 @@ fer_status fer_node_append(fer_node *node, fer_error *error);
 /* Notes that the node changes an operand in its place. */
 void fer_node_changes(const fer_node *node, size_t operand);
 
-/* Makes an empty block that sees the parent's values. It is not open yet, and the caller gives it to
- * the node. */
+/* Makes an empty block that sees the parent's values. It is not open yet, and the caller gives it
+ * to the node. */
 fer_status fer_block_create(fer_node *owner, fer_block *parent, fer_block **out_block,
                             fer_error *error);
 /* NULL-safe; frees what is in a block, with the blocks in it. */

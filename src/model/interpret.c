@@ -83,7 +83,7 @@ static fer_status run_steps(fer_run_state *state, fer_error *error)
     const fer_schedule *s = state->schedule;
     const fer_step_plan *end = s->steps + s->num_steps;
     for (const fer_step_plan *step = s->steps; step < end;) {
-        if (step->is_late)
+        if (step->is_late && state->prepared[step - s->steps] != state->generation)
             FER_TRY(fer_state_prepare(state, step, error));
         if (step->specialisation == NULL) {
             step = run_step(state, step);

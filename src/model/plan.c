@@ -191,15 +191,18 @@ static fer_status plan_step(fer_run_state *state, const fer_step_plan *step, boo
 
 /* --- Memory ----------------------------------------------------------------------------------- */
 
-/* Makes a buffer at least so large; what it held is lost. */
-static fer_status grow_buffer(fer_buffer *buffer, size_t num_bytes, fer_error *error)
+/* Makes a buffer at least so large; what it held is lost, and what was prepared points nowhere. */
+static fer_status grow_buffer(fer_run_state *state, size_t index, size_t num_bytes,
+                              fer_error *error)
 {
+    fer_buffer *buffer = &state->buffers[index];
     if (buffer->data != NULL && buffer->num_bytes >= num_bytes)
         return FER_OK;
     size_t size;
     if (__builtin_add_overflow(num_bytes, 2 * ALIGNMENT - 1, &size))
         return fer_fail_memory(error);
     size -= size % ALIGNMENT;
+    state->generation++;
     free(buffer->data);
     *buffer = (fer_buffer){.data = aligned_alloc(ALIGNMENT, size), .num_bytes = size};
     if (buffer->data != NULL)
@@ -220,8 +223,7 @@ static fer_status place_static(fer_run_state *state, fer_error *error)
     const fer_schedule *s = state->schedule;
     for (size_t i = 0; i < s->num_slots; i++)
         if (has_static_buffer(&s->slots[i]))
-            FER_TRY(grow_buffer(&state->buffers[s->slots[i].index], state->tensors[i].num_bytes,
-                                error));
+            FER_TRY(grow_buffer(state, s->slots[i].index, state->tensors[i].num_bytes, error));
     for (size_t i = 0; i < s->num_slots; i++)
         if (has_static_buffer(&s->slots[i]))
             state->tensors[i].dl.data = state->buffers[s->slots[i].index].data;
@@ -239,9 +241,9 @@ static bool is_plannable(const fer_run_state *state, const fer_step_plan *step)
 fer_status fer_state_plan(fer_run_state *state, fer_error *error)
 {
     const fer_schedule *s = state->schedule;
+    state->generation++;
     for (size_t i = 0; i < s->num_steps; i++) {
         const fer_step_plan *step = &s->steps[i];
-        state->has_plan[i] = false;
         if (is_plannable(state, step))
             FER_TRY(fer_state_locate(state, step, plan_step(state, step, false, error), error));
     }
@@ -258,7 +260,7 @@ static fer_status place_late(fer_run_state *state, size_t index, fer_error *erro
     if (!fer_slot_is_late(slot))
         return FER_OK;
     if (slot->storage == FER_STORAGE_BUFFER) {
-        FER_TRY(grow_buffer(&state->buffers[slot->index], tensor->num_bytes, error));
+        FER_TRY(grow_buffer(state, slot->index, tensor->num_bytes, error));
         tensor->dl.data = state->buffers[slot->index].data;
         return FER_OK;
     }
@@ -272,11 +274,10 @@ static fer_status place_late(fer_run_state *state, size_t index, fer_error *erro
 
 fer_status fer_state_prepare(fer_run_state *state, const fer_step_plan *step, fer_error *error)
 {
-    bool *has_plan = &state->has_plan[step - state->schedule->steps];
-    if (!*has_plan)
-        FER_TRY(fer_state_locate(state, step, plan_step(state, step, true, error), error));
-    *has_plan = step->kind == FER_STEP_OP && !step->is_dynamic && !step->is_open;
+    FER_TRY(fer_state_locate(state, step, plan_step(state, step, true, error), error));
     for (size_t i = 0; i < step->num_results; i++)
         FER_TRY(place_late(state, step->slots[i], error));
+    bool stays = step->kind == FER_STEP_OP && !step->is_dynamic && !step->is_open;
+    state->prepared[step - state->schedule->steps] = stays ? state->generation : 0;
     return FER_OK;
 }

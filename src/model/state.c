@@ -62,10 +62,10 @@ fer_status fer_run_state_create(const fer_schedule *schedule, fer_run_state **ou
     state->outputs = calloc(schedule->graph->num_outputs + 1, sizeof *state->outputs);
     state->compact = calloc(schedule->graph->num_inputs + 1, sizeof *state->compact);
     state->turns = calloc(schedule->num_loops + 1, sizeof *state->turns);
-    state->has_plan = calloc(schedule->num_steps + 1, sizeof *state->has_plan);
+    state->prepared = calloc(schedule->num_steps + 1, sizeof *state->prepared);
     if (state->tensors == NULL || state->arguments == NULL || state->symbols == NULL ||
         state->buffers == NULL || state->outputs == NULL || state->compact == NULL ||
-        state->turns == NULL || state->has_plan == NULL) {
+        state->turns == NULL || state->prepared == NULL) {
         fer_run_state_destroy(state);
         return fer_fail_memory(error);
     }
@@ -89,7 +89,7 @@ void fer_run_state_destroy(fer_run_state *state)
     free(state->symbols);
     free(state->buffers);
     free(state->turns);
-    free(state->has_plan);
+    free(state->prepared);
     free(state->outputs);
     free(state->compact);
     free(state);

@@ -23,9 +23,12 @@ struct fer_run_state {
     size_t num_compact;
     size_t *turns; /* that each loop has begun; 0: it does not run */
     /* Extents, checks and buffers of every step that is not late hold for the inputs' extents in
-     * `tensors`, and so do those of a late one that is not dynamic, where `has_plan` says so. */
+     * `tensors`. */
     bool is_planned;
-    bool *has_plan;
+    /* A late op that is not dynamic need not be prepared again while its generation is the state's:
+     * the extents are the same, and no buffer has moved. */
+    size_t generation;
+    size_t *prepared; /* of each step; 0: it is not */
 };
 
 /* Checks the number of inputs, and each one's dtype, rank, device and dims; takes their extents and

@@ -54,9 +54,13 @@ static void many_threads_run_one_model(void **state)
                                        "graph g(x: f32[n]) {\n"
                                        "  doubled = twice(x)\n"
                                        "  a = twice(doubled)\n"
-                                       "  b = add(a, x)\n"
+                                       "  yes = constant bool[] [true]\n"
+                                       "  b = if yes { s = add(a, x) yield s } else { yield a }\n"
                                        "  kept = positive(b)\n"
-                                       "  one = scale(kept, 1)\n"
+                                       "  one, no = while one = kept, go = yes { yield go } do {\n"
+                                       "    no = constant bool[] [false]\n"
+                                       "    same = scale(one, 1)\n"
+                                       "    yield same, no }\n"
                                        "  return one, doubled }",
                                        "t.fer", FERRULE_TEST_DATA, &module, &error));
     ASSERT_OK(&error, fer_model_create(fer_module_graph_at(module, 0), NULL, &model, &error));

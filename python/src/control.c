@@ -13,7 +13,7 @@ typedef struct values {
 static void clear(values *v)
 {
     PyMem_Free(v->values);
-    *v = (values){NULL};
+    *v = (values){.values = NULL};
 }
 
 static int take_value(PyObject *object, const char *what, fer_value **out_value)
@@ -101,7 +101,7 @@ static int check(fer_status status, fer_error *error)
 
 static int build_arms(fpy_graph *self, PyObject *const arms[2], values yielded[2])
 {
-    static const values NONE = {NULL};
+    static const values NONE = {.values = NULL};
     fer_error error = FER_ERROR_INIT;
     if (call_block(arms[0], self, &NONE, "what the first arm returns", &yielded[0]) < 0 ||
         check(fer_graph_else(self->graph, yielded[0].values, yielded[0].count, &error), &error) < 0)
@@ -126,7 +126,7 @@ PyObject *fpy_graph_cond(PyObject *object, PyObject *args, PyObject *kwargs)
         take_value(predicate, "the predicate", &value) < 0 ||
         check(fer_graph_if(self->graph, value, &error), &error) < 0)
         return NULL;
-    values yielded[2] = {{NULL}, {NULL}};
+    values yielded[2] = {{.values = NULL}, {.values = NULL}};
     PyObject *result = build_arms(self, arms, yielded) < 0 ? NULL : give(self, &yielded[1]);
     clear(&yielded[0]);
     clear(&yielded[1]);
@@ -139,7 +139,7 @@ static int build_loop(fpy_graph *self, PyObject *condition, PyObject *body, valu
                       values *next)
 {
     fer_error error = FER_ERROR_INIT;
-    values predicate = {NULL};
+    values predicate = {.values = NULL};
     int result = call_block(condition, self, carried, "what the condition returns", &predicate);
     if (result == 0 && predicate.count != 1) {
         PyErr_Format(PyExc_ValueError,
@@ -166,8 +166,8 @@ PyObject *fpy_graph_while_loop(PyObject *object, PyObject *args, PyObject *kwarg
     fpy_graph *self = (fpy_graph *)object;
     PyObject *condition, *body, *initial = Py_None;
     fer_error error = FER_ERROR_INIT;
-    values carried = {NULL};
-    values next = {NULL};
+    values carried = {.values = NULL};
+    values next = {.values = NULL};
     PyObject *result = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O:while_loop", names, &condition, &body,
                                      &initial))

@@ -13,6 +13,10 @@ _ferrule() {
         _ferrule_packages "$word"
         return
         ;;
+    --after)
+        mapfile -t COMPREPLY < <(compgen -W "fold common dead" -- "$word")
+        return
+        ;;
     -o | --output | =)
         return # any file
         ;;

@@ -1,6 +1,7 @@
 /* Any text: parsing it as a program gives an error or a module; a module prints, and what it prints
- * parses to an equal module with the same text; each graph is copied and scheduled, or refused. Ops
- * are their signatures alone, so no kernel is compiled. */
+ * parses to an equal module with the same text; each graph is copied or refused, goes through the
+ * passes, and is scheduled or refused. Ops are their signatures alone, so no kernel is compiled. */
+#include "graph/passes.h"
 #include "model/schedule.h"
 
 #include <stdio.h>
@@ -76,8 +77,12 @@ static void check_schedules(const fer_module *module)
     for (size_t i = 0; i < fer_module_num_graphs(module); i++) {
         fer_error error = FER_ERROR_INIT;
         fer_schedule schedule;
-        if (fer_schedule_create(fer_module_graph_at(module, i), &schedule, &error) == FER_OK)
+        const fer_graph *after = NULL;
+        if (fer_graph_optimise(fer_module_graph_at(module, i), &after, &error) != FER_OK)
+            abort();
+        if (fer_schedule_create(after, &schedule, &error) == FER_OK)
             fer_schedule_clear(&schedule);
+        fer_module_release(after->module);
         fer_error_clear(&error);
     }
 }

@@ -2,6 +2,7 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "cli/cli.h"
+#include "graph/passes.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -10,7 +11,8 @@
 
 static int run(int argc, char **argv);
 
-static const struct option OPTIONS[] = {{"dot", no_argument, NULL, 'd'},
+static const struct option OPTIONS[] = {{"after", required_argument, NULL, 'a'},
+                                        {"dot", no_argument, NULL, 'd'},
                                         {"svg", no_argument, NULL, 's'},
                                         {"output", required_argument, NULL, 'o'},
                                         FER_HELP_OPTION,
@@ -18,13 +20,14 @@ static const struct option OPTIONS[] = {{"dot", no_argument, NULL, 'd'},
 
 const fer_subcommand fer_command_show = {
     .name = "show",
-    .arguments = "[--dot | --svg] [-o FILE] [--] PROGRAM.fer",
+    .arguments = "[--after PASS] [--dot | --svg] [-o FILE] [--] PROGRAM.fer",
     .summary = "print a program in canonical form, or draw it",
     .help =
         "\nThe text has the types of all results and the tokens of the ops; it is a program\n"
-        "again. --dot prints the graphs in Graphviz's language, --svg runs Graphviz's `dot` on\n"
-        "it. -o writes to a file.\n",
-    .letters = ":hdso:",
+        "again. --after shows it after that pass and those before it: fold, common, dead. --dot\n"
+        "prints the graphs in Graphviz's language, --svg runs Graphviz's `dot` on it. -o writes\n"
+        "to a file.\n",
+    .letters = ":ha:dso:",
     .options = OPTIONS,
     .run = run,
 };
@@ -97,19 +100,40 @@ static fer_status render(const fer_module *module, int form, char **out_text, fe
     return status;
 }
 
-static fer_status show(const char *program, int form, const char *path, fer_error *error)
+/* What the command line says. */
+typedef struct arguments {
+    const char *program;
+    const char *pass; /* NULL: the program as it is */
+    const char *path; /* NULL: the standard output */
+    int form;         /* the option's letter; 0: text */
+} arguments;
+
+static fer_status read_module(const arguments *arguments, fer_module **out_module, fer_error *error)
+{
+    if (arguments->pass == NULL)
+        return fer_module_read(arguments->program, out_module, error);
+    const fer_pass *pass;
+    fer_module *module = NULL;
+    FER_TRY(fer_pass_find(arguments->pass, &pass, error));
+    FER_TRY(fer_module_read(arguments->program, &module, error));
+    fer_status status = fer_module_after(module, pass, out_module, error);
+    fer_module_release(module);
+    return status;
+}
+
+static fer_status show(const arguments *arguments, fer_error *error)
 {
     fer_module *module = NULL;
     char *text = NULL;
-    FER_TRY(fer_module_read(program, &module, error));
-    fer_status status = render(module, form, &text, error);
+    FER_TRY(read_module(arguments, &module, error));
+    fer_status status = render(module, arguments->form, &text, error);
     fer_module_release(module);
     if (status != FER_OK)
         return status;
-    if (path == NULL)
+    if (arguments->path == NULL)
         fputs(text, stdout);
     else
-        status = fer_file_write(path, text, strlen(text), error);
+        status = fer_file_write(arguments->path, text, strlen(text), error);
     free(text);
     return status;
 }
@@ -117,16 +141,17 @@ static fer_status show(const char *program, int form, const char *path, fer_erro
 static int run(int argc, char **argv)
 {
     const fer_subcommand *command = &fer_command_show;
-    const char *path = NULL;
-    int form = 0;
+    arguments arguments = {0};
     int option = 0;
     while ((option = fer_next_option(command, argc, argv)) > 0) {
-        if (option == 'o')
-            path = optarg;
-        else if (form != 0 && form != option)
+        if (option == 'a')
+            arguments.pass = optarg;
+        else if (option == 'o')
+            arguments.path = optarg;
+        else if (arguments.form != 0 && arguments.form != option)
             return fer_misuse(command, "--dot and --svg exclude each other");
         else
-            form = option;
+            arguments.form = option;
     }
     if (option != FER_OPTIONS_END)
         return fer_options_exit(option);
@@ -134,7 +159,8 @@ static int run(int argc, char **argv)
         return fer_misuse(command, "PROGRAM.fer is missing");
     if (optind + 1 < argc)
         return fer_misuse(command, "one PROGRAM.fer at a time; '%s' is too many", argv[optind + 1]);
+    arguments.program = argv[optind];
     fer_progress_start();
     fer_error error = FER_ERROR_INIT;
-    return fer_finish(show(argv[optind], form, path, &error), &error);
+    return fer_finish(show(&arguments, &error), &error);
 }

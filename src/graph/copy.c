@@ -1,18 +1,22 @@
-/* A copy of a graph under another name. What the original was checked for holds for it, so that
- * nodes are taken over one by one, in the order in which they were made. */
-#include "graph/graph.h"
+/* A copy of a graph, as it is under another name, or with what a pass decided. What the original
+ * was checked for holds for it, so that nodes are taken over one by one, in the order in which they
+ * were made. */
+#include "graph/passes.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 typedef struct copier {
+    const fer_rewrite *rewrite;
+    fer_graph *const *callees; /* by the index of the original's; NULL: they stay */
     fer_graph *to;
     fer_value **values; /* of the copy, by the index in the original */
 } copier;
 
 static fer_value *copy_of(const copier *c, const fer_value *value)
 {
-    return c->values[value->index];
+    const fer_value *same = c->rewrite->same[value->index];
+    return c->values[same == NULL ? value->index : same->index];
 }
 
 static fer_status copy_string(const char *string, char **out_copy, fer_error *error)
@@ -75,6 +79,12 @@ static fer_status copy_results(copier *c, const fer_node *from, fer_node *to, fe
     return FER_OK;
 }
 
+static fer_status copy_place(const fer_node *from, fer_node *to, fer_error *error)
+{
+    FER_TRY(copy_string(from->place, &to->place, error));
+    return copy_string(from->excerpt, &to->excerpt, error);
+}
+
 /* Fills a node that is new and has its operands. */
 static fer_status fill_node(copier *c, const fer_node *from, fer_node *to, fer_error *error)
 {
@@ -85,8 +95,9 @@ static fer_status fill_node(copier *c, const fer_node *from, fer_node *to, fer_e
     to->token = from->token;
     to->ordinal = from->ordinal;
     to->callee = from->callee;
-    FER_TRY(copy_string(from->place, &to->place, error));
-    FER_TRY(copy_string(from->excerpt, &to->excerpt, error));
+    if (to->callee != NULL && c->callees != NULL)
+        to->callee = c->callees[to->callee->index];
+    FER_TRY(copy_place(from, to, error));
     FER_TRY(copy_blocks(c, from, to, error));
     FER_TRY(copy_results(c, from, to, error));
     return fer_node_append(to, error);
@@ -107,13 +118,44 @@ static fer_status copy_node(copier *c, const fer_node *from, fer_error *error)
     return status;
 }
 
+/* In place of an op, one of its results, which is always the same. */
+static fer_status make_constant(copier *c, const fer_node *from, const fer_value *result,
+                                fer_error *error)
+{
+    fer_node *node = NULL;
+    FER_TRY(fer_node_create(c->to, FER_NODE_CONSTANT, NULL, 0, 1, &node, error));
+    node->constant = fer_tensor_retain(c->rewrite->constants[result->index]);
+    fer_status status = FER_OK;
+    FER_TRY_DONE(copy_place(from, node, error));
+    FER_TRY_DONE(fer_node_add_result(node, fer_type_retain(result->type), error));
+    FER_TRY_DONE(note_value(c, result, node->results[0], error));
+    FER_TRY_DONE(fer_node_append(node, error));
+    node = NULL;
+
+done:
+    fer_node_destroy(node);
+    return status;
+}
+
+/* What is left of a node. */
+static fer_status take_node(copier *c, const fer_node *from, fer_error *error)
+{
+    if (c->rewrite->is_dropped[from->index])
+        return FER_OK;
+    if (from->num_results == 0 || c->rewrite->constants[from->results[0]->index] == NULL)
+        return copy_node(c, from, error);
+    for (size_t i = 0; i < from->num_results; i++)
+        FER_TRY(make_constant(c, from, from->results[i], error));
+    return FER_OK;
+}
+
 static fer_status copy_block(copier *c, const fer_block *from, fer_block *to, fer_error *error)
 {
     to->is_open = true;
     c->to->current = to;
     FER_TRY(copy_arguments(c, from, to, error));
     for (size_t i = 0; i < from->num_nodes; i++)
-        FER_TRY(copy_node(c, from->nodes[i], error));
+        FER_TRY(take_node(c, from->nodes[i], error));
     to->results = calloc(from->num_results + 1, sizeof *to->results);
     if (to->results == NULL)
         return fer_fail_memory(error);
@@ -137,9 +179,11 @@ static fer_status create_like(const fer_graph *from, fer_module *module, const c
     return status;
 }
 
-static fer_status fill_graph(const fer_graph *from, fer_graph *to, fer_error *error)
+static fer_status fill_graph(const fer_rewrite *rewrite, fer_graph *const *callees, fer_graph *to,
+                             fer_error *error)
 {
-    copier c = {.to = to};
+    const fer_graph *from = rewrite->graph;
+    copier c = {.rewrite = rewrite, .callees = callees, .to = to};
     fer_value **outputs = NULL;
     c.values = calloc(from->num_values + 1, sizeof *c.values);
     outputs = calloc(from->num_outputs + 1, sizeof *outputs);
@@ -154,6 +198,7 @@ static fer_status fill_graph(const fer_graph *from, fer_graph *to, fer_error *er
     }
     FER_TRY_DONE(copy_block(&c, &from->body, &to->body, error));
     to->depth = from->depth;
+    to->has_dynamic_dims = from->has_dynamic_dims;
     for (size_t i = 0; i < from->num_outputs; i++)
         outputs[i] = copy_of(&c, from->outputs[i]);
     status = fer_graph_output(to, outputs, from->num_outputs, error);
@@ -163,6 +208,47 @@ done:
     free(outputs);
     return status;
 }
+
+fer_status fer_graph_rewrite(const fer_rewrite *rewrite, fer_module *module, const char *name,
+                             fer_graph *const *callees, fer_graph **out_graph, fer_error *error)
+{
+    *out_graph = NULL;
+    fer_graph *graph = NULL;
+    FER_TRY(create_like(rewrite->graph, module, name, &graph, error));
+    fer_status status = fill_graph(rewrite, callees, graph, error);
+    if (status != FER_OK) {
+        fer_graph_destroy(graph);
+        return status;
+    }
+    *out_graph = graph;
+    return FER_OK;
+}
+
+/* --- What is decided -------------------------------------------------------------------------- */
+
+fer_status fer_rewrite_start(const fer_graph *graph, fer_rewrite *out_rewrite, fer_error *error)
+{
+    *out_rewrite = (fer_rewrite){
+        .graph = graph,
+        .same = calloc(graph->num_values + 1, sizeof *out_rewrite->same),
+        .constants = calloc(graph->num_values + 1, sizeof *out_rewrite->constants),
+        .is_dropped = calloc(graph->num_nodes + 1, sizeof *out_rewrite->is_dropped),
+    };
+    bool has_all = out_rewrite->same != NULL && out_rewrite->constants != NULL &&
+                   out_rewrite->is_dropped != NULL;
+    return has_all ? FER_OK : fer_fail_memory(error);
+}
+
+void fer_rewrite_clear(fer_rewrite *rewrite)
+{
+    for (size_t i = 0; rewrite->constants != NULL && i < rewrite->graph->num_values; i++)
+        fer_tensor_release(rewrite->constants[i]);
+    free(rewrite->same);
+    free(rewrite->constants);
+    free(rewrite->is_dropped);
+}
+
+/* --- Copies ----------------------------------------------------------------------------------- */
 
 static fer_status check_original(const fer_module *module, const fer_graph *graph, fer_error *error)
 {
@@ -187,8 +273,11 @@ fer_status fer_graph_copy(fer_module *module, const fer_graph *graph, const char
     *out_graph = NULL;
     FER_TRY(check_original(module, graph, error));
     fer_graph *copy = NULL;
-    FER_TRY(create_like(graph, module, name, &copy, error));
-    fer_status status = fill_graph(graph, copy, error);
+    fer_rewrite rewrite;
+    fer_status status = fer_rewrite_start(graph, &rewrite, error);
+    if (status == FER_OK)
+        status = fer_graph_rewrite(&rewrite, module, name, NULL, &copy, error);
+    fer_rewrite_clear(&rewrite);
     if (status == FER_OK)
         status = fer_module_take_graph(module, copy, error);
     if (status != FER_OK) {

@@ -29,7 +29,7 @@ typedef struct fer_node {
     fer_block *blocks[2];    /* owned; NULL for other kinds */
     fer_block *block;        /* that it is in */
     size_t index;            /* among the graph's nodes */
-    size_t ordinal;          /* of an op or a call: how many of them were there before */
+    size_t ordinal;          /* of an op or a call: how many of them were staged before */
     size_t num_operands;
     size_t num_results;
     fer_value **operands;
@@ -138,6 +138,11 @@ fer_status fer_node_add_result(fer_node *node, fer_type *type, fer_error *error)
 /* Puts a node and its values at the end of its block, and makes known the dims that its results
  * bring; takes the node only on success. */
 fer_status fer_node_append(fer_node *node, fer_error *error);
+/* The kernel that an op's node runs; compiles it if need be. */
+fer_status fer_node_select(const fer_node *node, const fer_specialisation **out_specialisation,
+                           fer_error *error);
+/* Whether two constants of one type have the same bytes. */
+bool fer_node_same_constants(const fer_node *a, const fer_node *b);
 /* Notes that the node changes an operand in its place. */
 void fer_node_changes(const fer_node *node, size_t operand);
 

@@ -108,11 +108,6 @@ static bool same_values(fer_value *const *a, fer_value *const *b, size_t count)
     return true;
 }
 
-static bool same_constants(const fer_tensor *a, const fer_tensor *b)
-{
-    return a->num_bytes == 0 || memcmp(a->dl.data, b->dl.data, a->num_bytes) == 0;
-}
-
 static bool same_blocks(const fer_block *a, const fer_block *b);
 
 static bool same_nodes(const fer_node *a, const fer_node *b)
@@ -126,7 +121,7 @@ static bool same_nodes(const fer_node *a, const fer_node *b)
     case FER_NODE_OP:
         return fer_op_equal(a->op, b->op);
     case FER_NODE_CONSTANT:
-        return same_constants(a->constant, b->constant);
+        return fer_node_same_constants(a, b);
     case FER_NODE_REBIND:
         return true;
     case FER_NODE_IF:

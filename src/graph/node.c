@@ -1,5 +1,7 @@
 /* Values and nodes, the parts that a graph is made of. */
 #include "graph/graph.h"
+#include "signature/unify.h"
+#include "tensor/tensor.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +90,27 @@ fer_status fer_node_add_result(fer_node *node, fer_type *type, fer_error *error)
 void fer_node_changes(const fer_node *node, size_t operand)
 {
     node->operands[operand]->root->is_changed = true;
+}
+
+fer_status fer_node_select(const fer_node *node, const fer_specialisation **out_specialisation,
+                           fer_error *error)
+{
+    *out_specialisation = NULL;
+    const fer_type *types[FER_MAX_OPERANDS];
+    for (size_t i = 0; i < node->num_operands; i++)
+        types[i] = node->operands[i]->type;
+    fer_unification unification;
+    FER_TRY(fer_unify(node->op->signature, types, node->num_operands, &unification, error));
+    fer_status status = fer_op_select(node->op, unification.dtypes, out_specialisation, error);
+    fer_unification_clear(&unification);
+    return status;
+}
+
+bool fer_node_same_constants(const fer_node *a, const fer_node *b)
+{
+    size_t num_bytes = a->constant->num_bytes;
+    return num_bytes == b->constant->num_bytes &&
+           (num_bytes == 0 || memcmp(a->constant->dl.data, b->constant->dl.data, num_bytes) == 0);
 }
 
 /* --- Effects ---------------------------------------------------------------------------------- */

@@ -11,7 +11,7 @@ typedef struct verifier {
     const fer_graph *graph;
     size_t position;    /* of the node, in the program's order */
     size_t num_defined; /* values */
-    size_t ordinal;     /* ops and calls */
+    size_t ordinal;     /* the least of the next op or call: a pass may have dropped some */
     fer_names dims;     /* to the block that knows the name */
 } verifier;
 
@@ -123,7 +123,8 @@ static fer_status verify_result_types(const verifier *v, const fer_node *node,
 {
     for (size_t i = 0; i < node->num_results; i++) {
         fer_type *expected = NULL;
-        FER_TRY(fer_name_open_dims(v->graph, node->op, v->ordinal, i, open[i], &expected, error));
+        FER_TRY(
+            fer_name_open_dims(v->graph, node->op, node->ordinal, i, open[i], &expected, error));
         fer_status status = FER_OK;
         if (!fer_type_equal(expected, node->results[i]->type))
             status = fail_type(v, node->results[i], fer_type_text(expected), error);
@@ -136,7 +137,7 @@ static fer_status verify_result_types(const verifier *v, const fer_node *node,
 static fer_status verify_op(const verifier *v, const fer_node *node, fer_error *error)
 {
     if (strcmp(node->token, node->op->token) != 0 || node->num_operands != node->op->num_operands ||
-        node->num_results != node->op->num_results || node->ordinal != v->ordinal)
+        node->num_results != node->op->num_results || node->ordinal < v->ordinal)
         return fail(v, error, "is not the op %s", node->op->name);
     const fer_signature_spec *spec = fer_signature_folded(node->op->signature);
     const fer_type *types[FER_MAX_OPERANDS];
@@ -179,13 +180,13 @@ static fer_status verify_call(const verifier *v, const fer_node *node, fer_error
     const fer_graph *callee = node->callee;
     if (callee == v->graph || callee->module != v->graph->module || !callee->is_finished ||
         node->num_operands != callee->num_inputs || node->num_results != callee->num_outputs ||
-        node->ordinal != v->ordinal)
+        node->ordinal < v->ordinal)
         return fail(v, error, "is not a call of the graph '%s'", callee->name);
     for (size_t i = 0; i < node->num_operands; i++)
         if (callee->values[i]->is_changed && !node->operands[i]->root->is_changed)
             return fail(v, error, "changes a value that is not marked so");
     fer_call_binding binding;
-    FER_TRY(fer_call_bind(v->graph, callee, node->operands, v->ordinal, &binding, error));
+    FER_TRY(fer_call_bind(v->graph, callee, node->operands, node->ordinal, &binding, error));
     fer_status status = FER_OK;
     for (size_t i = 0; status == FER_OK && i < node->num_results; i++)
         if (!fer_type_equal(binding.results[i], node->results[i]->type))
@@ -269,7 +270,8 @@ static fer_status verify_block(verifier *v, const fer_block *block, fer_error *e
         if ((fer_node_has_effect(node) && !block->has_effect) ||
             (fer_node_must_run(node) && !block->must_run))
             return fail(v, error, "has an effect, but %s is not marked so", fer_block_role(block));
-        v->ordinal += node->kind == FER_NODE_OP || node->kind == FER_NODE_CALL;
+        if (node->kind == FER_NODE_OP || node->kind == FER_NODE_CALL)
+            v->ordinal = node->ordinal + 1;
         v->position++;
     }
     return verify_uses(v, block, block->results, block->num_results, error);

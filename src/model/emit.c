@@ -2,8 +2,6 @@
  * its inputs are the arguments' slots. The arms of `if` and the parts of `while` become jumps. */
 #include "model/schedule.h"
 
-#include "signature/unify.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +16,6 @@ typedef struct scope {
     size_t frame;
     size_t loop;       /* the innermost, or FER_NONE */
     bool is_nested;    /* in an arm or a loop, of this graph or around the call */
-    bool *is_needed;   /* of each node */
     size_t *slot_of;   /* of each value that is a root */
     fer_names symbols; /* to the index and 1 */
     size_t *bound;     /* the symbols that are bound, oldest first */
@@ -224,18 +221,11 @@ static fer_status emit_constant(scope *c, const fer_node *node, fer_error *error
 static fer_status select_kernel(const scope *c, const fer_node *node,
                                 const fer_specialisation **out_specialisation, fer_error *error)
 {
-    const fer_type *types[FER_MAX_OPERANDS];
-    for (size_t i = 0; i < node->num_operands; i++)
-        types[i] = node->operands[i]->type;
-    fer_unification unification;
-    FER_TRY(fer_unify(node->op->signature, types, node->num_operands, &unification, error));
-    fer_status status = fer_op_select(node->op, unification.dtypes, out_specialisation, error);
-    fer_unification_clear(&unification);
-    if (status != FER_OK) {
-        status = fer_error_prepend(error, status, "graph '%s': ", c->graph->name);
-        return fer_node_locate(node, status, error);
-    }
-    return FER_OK;
+    fer_status status = fer_node_select(node, out_specialisation, error);
+    if (status == FER_OK)
+        return FER_OK;
+    status = fer_error_prepend(error, status, "graph '%s': ", c->graph->name);
+    return fer_node_locate(node, status, error);
 }
 
 static bool is_dynamic_op(const scope *c, const fer_node *node)
@@ -478,8 +468,7 @@ static fer_status emit_node(scope *c, const fer_node *node, fer_error *error)
 static fer_status emit_block(scope *c, const fer_block *block, fer_error *error)
 {
     for (size_t i = 0; i < block->num_nodes; i++)
-        if (c->is_needed[block->nodes[i]->index])
-            FER_TRY(emit_node(c, block->nodes[i], error));
+        FER_TRY(emit_node(c, block->nodes[i], error));
     return FER_OK;
 }
 
@@ -502,13 +491,11 @@ static fer_status enter_frame(scope *c, size_t caller, fer_error *error)
     fer_schedule *s = c->s;
     const fer_graph *graph = c->graph;
     size_t num_names = fer_names_count(&graph->dims);
-    c->is_needed = calloc(graph->num_nodes + 1, sizeof *c->is_needed);
     c->slot_of = calloc(graph->num_values + 1, sizeof *c->slot_of);
     c->bound = calloc(num_names + 1, sizeof *c->bound);
-    if (c->is_needed == NULL || c->slot_of == NULL || c->bound == NULL)
+    if (c->slot_of == NULL || c->bound == NULL)
         return fer_fail_memory(error);
     FER_TRY(check_devices(c, error));
-    FER_TRY(fer_find_needed(graph, c->is_needed, error));
     FER_TRY(
         fer_reserve(&s->frames, s->num_frames + 1, &s->frames_capacity, sizeof *s->frames, error));
     FER_TRY(fer_reserve(&s->symbols, s->num_symbols + num_names, &s->symbols_capacity,
@@ -526,7 +513,6 @@ static void leave_frame(scope *c)
 {
     if (c->frame < c->s->num_frames)
         c->s->frames[c->frame].num_symbols = c->num_symbols;
-    free(c->is_needed);
     free(c->slot_of);
     free(c->bound);
     fer_names_clear(&c->symbols);

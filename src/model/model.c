@@ -1,4 +1,5 @@
 #include "base/text.h"
+#include "graph/passes.h"
 #include "model/interpret.h"
 
 #include <ferrule/model.h>
@@ -10,7 +11,7 @@
 
 struct fer_model {
     atomic_size_t references;
-    fer_module *module; /* keeps the graph */
+    fer_module *module; /* keeps the graph as it is after the passes */
     fer_schedule schedule;
     _Atomic(fer_run_state *) idle[MAX_IDLE_STATES];
 };
@@ -69,12 +70,17 @@ fer_status fer_model_create(const fer_graph *graph, const char *executor, fer_mo
     if (model == NULL)
         return fer_fail_memory(error);
     atomic_init(&model->references, 1);
-    fer_status status = fer_schedule_create(graph, &model->schedule, error);
+    const fer_graph *ready = NULL;
+    fer_status status = fer_graph_optimise(graph, &ready, error);
+    if (status == FER_OK) {
+        model->module = ready->module;
+        status = fer_schedule_create(ready, &model->schedule, error);
+    }
     if (status != FER_OK) {
+        fer_module_release(model->module);
         free(model);
         return status;
     }
-    model->module = fer_module_retain(graph->module);
     *out_model = model;
     return FER_OK;
 }

@@ -144,9 +144,6 @@ void fer_schedule_clear(fer_schedule *schedule);
 
 /* --- Its parts -------------------------------------------------------------------------------- */
 
-/* Marks, by their index, the nodes that run: what has an effect or asserts, and what the outputs
- * and those need. */
-fer_status fer_find_needed(const fer_graph *graph, bool *is_needed, fer_error *error);
 /* Adds the steps of a graph and of all that it calls, with the slots of its inputs and outputs. */
 fer_status fer_schedule_emit(fer_schedule *schedule, fer_error *error);
 /* Gives the slots buffers. */

@@ -59,6 +59,35 @@ class Show(CommandTest):
         again = self.write("elsewhere/again.fer", text)
         self.assertEqual(self.succeeds("show", again), text)
 
+    def test_after_each_pass(self):
+        program = self.write("q.fer", 'use "own"\n'
+                             "graph g(x: f32[n]) {\n"
+                             "  k = constant f32[2] [1, 2]\n"
+                             "  folded = scale(k)\n"
+                             "  once = scale(x)\n"
+                             "  again = scale(x)\n"
+                             "  unused = scale(again)\n"
+                             "  return once, again, folded\n}\n")
+        whole = self.succeeds("show", program)
+        text = {}
+        for name in ["fold", "common", "dead"]:
+            text[name] = self.succeeds("show", "--after", name, program)
+            again = self.write("elsewhere/again.fer", text[name])
+            self.assertEqual(self.succeeds("show", again), text[name])
+        steps = {name: re.findall(r"^  (\w+) = (\w+)", one, re.MULTILINE)
+                 for name, one in [("", whole), *text.items()]}
+        k, folded = ("k", "constant"), ("folded", "constant")
+        once, again, unused = ("once", "scale"), ("again", "scale"), ("unused", "scale")
+        self.assertEqual(steps[""], [k, ("folded", "scale"), once, again, unused])
+        self.assertEqual(steps["fold"], [k, folded, once, again, unused])
+        self.assertEqual(steps["common"], [k, folded, once, unused])
+        self.assertEqual(steps["dead"], [folded, once])
+        self.assertIn("constant f32[2] [3.0, 6.0]", text["fold"])
+        self.assertIn("return once, once, folded", text["dead"])
+        self.assertNotIn("unused", self.succeeds("show", "--after=dead", "--dot", program))
+        self.fails("VALUE", "show", "--after", "inline", program,
+                   words=["no pass 'inline'", "'fold' (", "'common' (", "'dead' ("])
+
     def test_dot(self):
         text = self.succeeds("show", "--dot", self.program)
         self.assertTrue(text.startswith("digraph {\n") and text.endswith("}\n"), text)

@@ -1,6 +1,5 @@
-/* Which nodes of a graph run: an op that does nothing but give results that nothing uses does not.
- */
-#include "model/schedule.h"
+/* Dead code: an op that does nothing but give results that nothing uses goes. */
+#include "graph/passes.h"
 
 #include <stdlib.h>
 
@@ -50,3 +49,19 @@ fer_status fer_find_needed(const fer_graph *graph, bool *is_needed, fer_error *e
     free(m.is_used);
     return FER_OK;
 }
+
+static fer_status decide(fer_rewrite *rewrite, fer_error *error)
+{
+    FER_TRY(fer_find_needed(rewrite->graph, rewrite->is_dropped, error));
+    for (size_t i = 0; i < rewrite->graph->num_nodes; i++) {
+        rewrite->is_dropped[i] = !rewrite->is_dropped[i];
+        rewrite->num_changes += rewrite->is_dropped[i];
+    }
+    return FER_OK;
+}
+
+const fer_pass fer_pass_dead = {
+    .name = "dead",
+    .summary = "ops whose results nothing uses go",
+    .decide = decide,
+};

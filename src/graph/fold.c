@@ -1,0 +1,110 @@
+/* Constant folding: an op whose operands are constants is called once, when the graph is made
+ * ready, and its results are constants from there on. The kernel is the one that a run would call,
+ * so the bits are the same. What fails is left for the run, which then fails in its place. */
+#include "base/arithmetic.h"
+#include "graph/passes.h"
+#include "tensor/tensor.h"
+
+#include <stdlib.h>
+
+/* Elements of one op's operands and results, and of all results in a graph: folding saves small
+ * work that is done again and again, and must not fill the memory. */
+#define MAX_OP_BYTES ((int64_t)1 << 16)
+#define MAX_GRAPH_BYTES ((int64_t)1 << 20)
+
+typedef struct folder {
+    fer_rewrite *rewrite;
+    bool *is_needed;
+    int64_t num_bytes; /* of all results */
+} folder;
+
+/* What the value always is, or NULL. */
+static fer_tensor *constant_of(const folder *f, const fer_value *value)
+{
+    if (value->is_changed)
+        return NULL;
+    if (value->node != NULL && value->node->kind == FER_NODE_CONSTANT)
+        return value->node->constant;
+    return f->rewrite->constants[value->index];
+}
+
+/* Adds the bytes of values; false: they are too many, or not known. */
+static bool add_bytes(fer_value *const *values, size_t num_values, int64_t *num_bytes)
+{
+    for (size_t i = 0; i < num_values; i++) {
+        const fer_type *type = values[i]->type;
+        int64_t extents[FER_MAX_RANK];
+        int64_t count;
+        for (size_t axis = 0; axis < fer_type_rank(type); axis++)
+            if (fer_dim_value(fer_type_dim(type, axis), &extents[axis], NULL) != FER_OK)
+                return false;
+        if (!fer_count_elements(extents, fer_type_rank(type), &count) || count > MAX_OP_BYTES)
+            return false;
+        *num_bytes += count * (int64_t)fer_dtype_bytes(fer_type_dtype(type));
+        if (*num_bytes > MAX_OP_BYTES)
+            return false;
+    }
+    return true;
+}
+
+static bool is_foldable(const folder *f, const fer_node *node)
+{
+    if (node->kind != FER_NODE_OP || fer_node_has_effect(node) || node->op->home == NULL ||
+        !f->is_needed[node->index])
+        return false;
+    for (size_t i = 0; i < node->num_operands; i++)
+        if (constant_of(f, node->operands[i]) == NULL)
+            return false;
+    return true;
+}
+
+static void fold(folder *f, const fer_node *node)
+{
+    fer_tensor *operands[FER_MAX_OPERANDS];
+    fer_tensor *results[FER_MAX_OPERANDS];
+    int64_t result_bytes = 0;
+    if (!is_foldable(f, node) || !add_bytes(node->results, node->num_results, &result_bytes))
+        return;
+    int64_t num_bytes = result_bytes;
+    if (!add_bytes(node->operands, node->num_operands, &num_bytes) ||
+        f->num_bytes + result_bytes > MAX_GRAPH_BYTES)
+        return;
+    for (size_t i = 0; i < node->num_operands; i++)
+        operands[i] = constant_of(f, node->operands[i]);
+    if (fer_call(node->op, operands, node->num_operands, results, node->num_results, NULL) !=
+        FER_OK)
+        return;
+    for (size_t i = 0; i < node->num_results; i++)
+        f->rewrite->constants[node->results[i]->index] = results[i];
+    f->num_bytes += result_bytes;
+    f->rewrite->num_changes++;
+}
+
+static void fold_block(folder *f, const fer_block *block)
+{
+    for (size_t i = 0; i < block->num_nodes; i++) {
+        const fer_node *node = block->nodes[i];
+        fold(f, node);
+        for (size_t j = 0; j < 2 && node->blocks[j] != NULL; j++)
+            fold_block(f, node->blocks[j]);
+    }
+}
+
+static fer_status decide(fer_rewrite *rewrite, fer_error *error)
+{
+    folder f = {.rewrite = rewrite};
+    f.is_needed = calloc(rewrite->graph->num_nodes + 1, sizeof *f.is_needed);
+    if (f.is_needed == NULL)
+        return fer_fail_memory(error);
+    fer_status status = fer_find_needed(rewrite->graph, f.is_needed, error);
+    if (status == FER_OK)
+        fold_block(&f, &rewrite->graph->body);
+    free(f.is_needed);
+    return status;
+}
+
+const fer_pass fer_pass_fold = {
+    .name = "fold",
+    .summary = "ops on constants become constants",
+    .decide = decide,
+};

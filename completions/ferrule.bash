@@ -17,7 +17,7 @@ _ferrule() {
         mapfile -t COMPREPLY < <(compgen -W "fold common dead" -- "$word")
         return
         ;;
-    -o | --output | =)
+    -o | --output | --trace | =)
         return # any file
         ;;
     esac

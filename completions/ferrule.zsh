@@ -21,6 +21,14 @@ _ferrule() {
         _ferrule_packages
         return
         ;;
+    --after)
+        compadd -- fold common dead
+        return
+        ;;
+    --trace)
+        _files
+        return
+        ;;
     -o | --output)
         compset -P '[A-Za-z0-9_]##='
         _files

@@ -1,6 +1,7 @@
 /* ferrule run: runs a graph of a program. */
 #include "base/text.h"
 #include "cli/exchange.h"
+#include "cli/profile.h"
 #include "graph/graph.h"
 
 #include <stdio.h>
@@ -12,15 +13,18 @@ static int run(int argc, char **argv);
 
 static const struct option OPTIONS[] = {{"graph", required_argument, NULL, 'g'},
                                         {"output", required_argument, NULL, 'o'},
+                                        {"profile", no_argument, NULL, 'P'},
                                         {"report", no_argument, NULL, 'r'},
                                         {"stats", no_argument, NULL, 's'},
+                                        {"trace", required_argument, NULL, 'T'},
                                         FER_HELP_OPTION,
                                         {0}};
 
 const fer_subcommand fer_command_run = {
     .name = "run",
     .arguments =
-        "[--graph NAME] [--report] [--stats] [-o [NAME=]OUTPUT]... [--] PROGRAM.fer NAME=INPUT...",
+        "[--graph NAME] [--report] [--stats] [--profile] [--trace FILE] [-o [NAME=]OUTPUT]... "
+        "[--] PROGRAM.fer NAME=INPUT...",
     .summary = "run a program's graph",
     .help =
         "\nINPUT is a .npy or .png file, or a number for an input of rank 0. A picture is read as\n"
@@ -29,7 +33,10 @@ const fer_subcommand fer_command_run = {
         "output of that name, or the next one, as .npy or .png; an output without -o is printed.\n"
         "--graph is needed where the program has several. --report says on stderr what compiled,\n"
         "which shapes went in and came out, and how long it took; --stats how much was compiled,\n"
-        "found in the cache and allocated for larger tensors.\n",
+        "found in the cache and allocated for larger tensors. --profile prints on stderr the time\n"
+        "that each op took in the run, the longest first; --trace writes each call of a kernel to "
+        "a\n"
+        "file that Chrome's and Perfetto's trace viewers read.\n",
     .letters = ":hg:o:rs",
     .options = OPTIONS,
     .run = run,
@@ -41,6 +48,8 @@ typedef struct arguments {
     const char *graph; /* NULL: the only one */
     bool has_report;
     bool has_stats;
+    bool has_profile;
+    const char *trace; /* NULL: none */
     fer_given_output *outputs;
     size_t num_outputs;
     char **pairs; /* NAME=INPUT */
@@ -57,6 +66,7 @@ typedef struct work {
     fer_tensor **outputs;
     const char **names; /* of the outputs; borrowed, NULL where there is none */
     const char **paths;
+    fer_profile profile;
 } work;
 
 static fer_status choose_graph(const arguments *arguments, work *work, fer_error *error)
@@ -228,10 +238,12 @@ static fer_status perform(const arguments *arguments, work *work, fer_error *err
     fer_status status = read_inputs(arguments, work, error);
     if (status != FER_OK)
         return fer_error_prepend(error, status, "%s: ", work->subject);
+    FER_TRY(fer_profile_start(&work->profile, error));
     start = now_in_ms();
-    FER_TRY(fer_model_run(work->model, work->inputs, fer_graph_num_inputs(work->graph),
-                          work->outputs, num_outputs, error));
+    status = fer_model_run(work->model, work->inputs, fer_graph_num_inputs(work->graph),
+                           work->outputs, num_outputs, error);
     double run_ms = now_in_ms() - start;
+    FER_TRY(fer_profile_finish(&work->profile, status, error));
     FER_TRY(fer_outputs_publish(work->names, work->outputs, work->paths, num_outputs, error));
     return arguments->has_report ? report(work, ready_ms, run_ms, error) : FER_OK;
 }
@@ -252,6 +264,7 @@ static void work_clear(work *work)
     free(work->subject);
     free(work->names);
     free(work->paths);
+    fer_profile_clear(&work->profile);
     fer_model_release(work->model);
     fer_module_release(work->module);
 }
@@ -269,6 +282,10 @@ static bool read_arguments(int argc, char **argv, arguments *arguments, int *out
             arguments->has_report = true;
         else if (option == 's')
             arguments->has_stats = true;
+        else if (option == 'P')
+            arguments->has_profile = true;
+        else if (option == 'T')
+            arguments->trace = optarg;
         else
             arguments->outputs[arguments->num_outputs++] = fer_output_split(optarg);
     }
@@ -300,8 +317,10 @@ static int run(int argc, char **argv)
     if (arguments.outputs == NULL) {
         code = fer_finish(fer_fail_memory(&error), &error);
     } else if (read_arguments(argc, argv, &arguments, &code)) {
-        work work = {0};
+        work work = {
+            .profile = {.has_table = arguments.has_profile, .trace_path = arguments.trace}};
         fer_progress_start();
+        fer_profile_prepare(&work.profile);
         code = fer_finish(perform(&arguments, &work, &error), &error);
         if (arguments.has_stats)
             fer_print_counters();

@@ -80,7 +80,7 @@ static int64_t *find_extent(fer_context *context, const char *name)
     return &state->unknown;
 }
 
-static void append_type(fer_text *text, fer_dtype dtype, size_t rank, const int64_t *extents)
+void fer_append_extents(fer_text *text, fer_dtype dtype, size_t rank, const int64_t *extents)
 {
     fer_text_printf(text, "%s[", fer_dtype_name(dtype));
     for (size_t i = 0; i < rank; i++)
@@ -99,14 +99,14 @@ int fer_run_logged(fer_context *context, const fer_dl_tensor *const *tensors)
     for (size_t i = 0; i < plan->num_operands; i++) {
         const fer_dl_tensor *operand = tensors[plan->num_results + i];
         fer_text_append(&types, i == 0 ? "" : ", ");
-        append_type(&types, (fer_dtype)plan->operands[i].dtype, (size_t)operand->ndim,
-                    operand->shape);
+        fer_append_extents(&types, (fer_dtype)plan->operands[i].dtype, (size_t)operand->ndim,
+                           operand->shape);
     }
     fer_text_append(&types, ") -> (");
     for (size_t i = 0; i < plan->num_results; i++) {
         fer_text_append(&types, i == 0 ? "" : ", ");
-        append_type(&types, (fer_dtype)plan->results[i].dtype, (size_t)tensors[i]->ndim,
-                    tensors[i]->shape);
+        fer_append_extents(&types, (fer_dtype)plan->results[i].dtype, (size_t)tensors[i]->ndim,
+                           tensors[i]->shape);
     }
     fer_log(FER_LOG_CALL, "%s(%s) %s %.4f ms", specialisation->op->name, fer_text_string(&types),
             code == 0 ? "in" : "failed after", took);
@@ -367,8 +367,8 @@ static fer_status fail_result_type(const fer_op *op, size_t index, fer_dtype dty
 {
     fer_text wanted = FER_TEXT_INIT;
     fer_text actual = FER_TEXT_INIT;
-    append_type(&wanted, dtype, expected->rank, expected->extents);
-    append_type(&actual, (fer_dtype)result->dtype, result->rank, result->extents);
+    fer_append_extents(&wanted, dtype, expected->rank, expected->extents);
+    fer_append_extents(&actual, (fer_dtype)result->dtype, result->rank, result->extents);
     fer_place place = {
         .op = op->name,
         .expected = fer_text_string(&wanted),

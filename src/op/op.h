@@ -2,6 +2,7 @@
 #ifndef FERRULE_OP_OP_H
 #define FERRULE_OP_OP_H
 
+#include "base/text.h"
 #include "op/plan.h"
 #include "package/library.h"
 #include <ferrule/op.h>
@@ -13,10 +14,11 @@ typedef struct fer_specialisation {
     struct fer_specialisation *next;
     const fer_op *op;
     fer_library *library;
-    fer_kernel_function run;       /* what a call runs; fer_run_watched stands in for... */
-    fer_kernel_function unwatched; /* ...this, and fer_run_logged for... */
-    fer_kernel_function unlogged;  /* ...this, which is the kernel's, or limits its threads */
-    fer_kernel_function shape;     /* NULL: no data-dependent results */
+    fer_kernel_function run;        /* what a call runs; fer_run_watched stands in for... */
+    fer_kernel_function unwatched;  /* ...this, and fer_run_logged for... */
+    fer_kernel_function unlogged;   /* ...this, and fer_run_observed for... */
+    fer_kernel_function unobserved; /* ...this, which is the kernel's, or limits its threads */
+    fer_kernel_function shape;      /* NULL: no data-dependent results */
     fer_kernel_function unwatched_shape;
     fer_plan plan;
 } fer_specialisation;
@@ -68,6 +70,27 @@ fer_status fer_specialisation_run(const fer_specialisation *specialisation,
 /* Stands in for the kernel's own function where calls are logged, so that a call that is not logged
  * asks nothing. Only for a context of fer_specialisation_run and the calls. */
 int fer_run_logged(fer_context *context, const fer_dl_tensor *const *tensors);
+
+/* A call of a kernel that has just ended. */
+typedef struct fer_kernel_event {
+    const fer_specialisation *specialisation;
+    const fer_dl_tensor *const *tensors; /* results, then operands */
+    double start;                        /* by fer_log_clock */
+    double took;                         /* milliseconds */
+} fer_kernel_event;
+
+/* Called in the thread of each call, where several may be at once. */
+typedef void (*fer_observer)(void *context, const fer_kernel_event *event);
+
+/* For a process's only thread, before the first kernel is selected: the calls of all that are from
+ * now on are observed. */
+void fer_observe_kernels(fer_observer observer, void *context);
+bool fer_kernels_are_observed(void);
+/* Stands in for the kernel's function where calls are observed, in the same way. */
+int fer_run_observed(fer_context *context, const fer_dl_tensor *const *tensors);
+
+/* `f32[2, 3]` */
+void fer_append_extents(fer_text *text, fer_dtype dtype, size_t rank, const int64_t *extents);
 
 /* Whose kernel a context of those is for. */
 static inline const fer_specialisation *fer_context_specialisation(const fer_context *context)

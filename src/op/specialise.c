@@ -37,7 +37,8 @@ static void set_functions(fer_specialisation *made)
     bool has_openmp = fer_library_openmp(made->library) != NULL;
     bool is_watched = fer_crashes_are_reported();
     /* A MAP minds the number of threads by itself. */
-    made->unlogged = has_openmp && kernel->kind != FER_ABI_MAP ? fer_run_limited : kernel->run;
+    made->unobserved = has_openmp && kernel->kind != FER_ABI_MAP ? fer_run_limited : kernel->run;
+    made->unlogged = fer_kernels_are_observed() ? fer_run_observed : made->unobserved;
     made->unwatched = fer_log_has(FER_LOG_CALL) ? fer_run_logged : made->unlogged;
     made->run = is_watched ? fer_run_watched : made->unwatched;
     if (made->plan.num_open == 0)

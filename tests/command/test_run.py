@@ -1,5 +1,7 @@
 """`ferrule run`: programs, their inputs and outputs."""
+import json
 import os
+import re
 
 from support import SOURCE, CommandTest, dense, main, read_npy, read_png, run, write_npy, write_png
 
@@ -91,6 +93,77 @@ graph g(x: f32[n], y: f32[m]) {
                 self.assertIn(words, result.err)
         self.assertRegex(first.err, r"ms: 2 kernels compiled")
         self.assertRegex(second.err, r"ms: 0 kernels compiled, [1-9]\d* found in the cache")
+
+    def write_loop(self):
+        """A loop of three turns, an op that fails in the last one if `limit` is 1, and an op on
+        constants, which is called before the run."""
+        self.write("own kernels/steps.c", """#include <ferrule/kernel.h>
+SIGNATURE(is_positive, "(x: i64[]) -> bool[]");
+KERNEL(is_positive, OUT(bool, 0, y), IN(i64, 0, x)) { AT(y) = AT(x) > 0; return OK; }
+
+SIGNATURE(down, "(x: i64[], limit: i64[]) -> i64[]");
+KERNEL(down, OUT(i64, 0, y), IN(i64, 0, x), IN(i64, 0, limit))
+{
+    CHECK(AT(x) > AT(limit), "too low");
+    AT(y) = AT(x) - 1;
+    return OK;
+}
+""")
+        return self.write("loop.fer", """use "own kernels"
+graph g(x: f32[n], k: i64[], limit: i64[]) {
+  one = constant f32[1] [1]
+  two = scale(one, 2)
+  s, i = while s = x, j = k { go = is_positive(j) yield go }
+    do { next = down(j, limit) t = scale(s, 2) yield t, next }
+  return s, two
+}
+""")
+
+    def test_profile(self):
+        program = self.write_loop()
+        x = write_npy(self.folder / "v.npy", "<f4", (3,), [1, 2, 3])
+        result = run("run", "--profile", program, f"x={x}", "k=3", "limit=0")
+        self.assertEqual((result.code, dense(result.out)), (0, "s:f32[3][8,16,24]two:f32[1][2]"))
+        lines = result.err.splitlines()
+        self.assertEqual(len({len(line) for line in lines}), 1, result.err)
+        self.assertEqual(lines[0].split(), ["op", "calls", "total", "share"])
+        rows = [re.fullmatch(r"(\S+) +(\d*) +(\d+\.\d+) ms +(\d+\.\d) %", line)
+                for line in lines[1:]]
+        self.assertEqual({row[1]: row[2] for row in rows},
+                         {"is_positive": "4", "down": "3", "scale": "3", "(rest)": ""})
+        self.assertEqual(rows[-1][1], "(rest)")
+        totals = [float(row[3]) for row in rows[:-1]]
+        self.assertEqual(totals, sorted(totals, reverse=True))
+        self.assertAlmostEqual(sum(float(row[4]) for row in rows), 100, delta=0.5)
+        result = run("run", "--profile", program, f"x={x}", "k=3", "limit=1")
+        self.assertEqual((result.code, result.out), (1, ""))
+        self.assertRegex(result.err, r"\ndown +3 ")
+        self.assertIn("\nferrule: RUNTIME: ", result.err)
+
+    def test_trace(self):
+        program = self.write_loop()
+        x = write_npy(self.folder / "v.npy", "<f4", (3,), [1, 2, 3])
+        path = self.folder / "trace.json"
+        printed = self.succeeds("run", program, f"x={x}", "k=3", "limit=0")
+        self.assertEqual(printed, self.succeeds("run", "--trace", path, program, f"x={x}", "k=3",
+                                                "limit=0"))
+        events = json.loads(path.read_text())["traceEvents"]
+        self.assertEqual([event["name"] for event in events],
+                         3 * ["is_positive", "down", "scale"] + ["is_positive"])
+        for event in events:
+            self.assertEqual((event["ph"], event["cat"]), ("X", "kernel"))
+            self.assertGreaterEqual(event["dur"], 0)
+            self.assertEqual(event["tid"], events[0]["tid"])
+        for before, after in zip(events, events[1:]):
+            self.assertGreaterEqual(after["ts"], before["ts"])
+        self.assertEqual(events[2]["args"], {"operands": ["f32[3]", "f32[]"], "results": ["f32[3]"]})
+        self.fails("RUNTIME", "run", "--trace", path, program, f"x={x}", "k=3", "limit=1",
+                   words=["down: too low"])
+        self.assertEqual(len(json.loads(path.read_text())["traceEvents"]), 8)
+        self.fails("IO", "run", "--trace", self.folder / "no" / "t.json", program, f"x={x}", "k=3",
+                   "limit=0", words=["t.json: the trace cannot be written: No such file"])
+        self.fails("IO", "run", "--trace", "/dev/full", program, f"x={x}", "k=3", "limit=0",
+                   words=["/dev/full: the trace cannot be written"])
 
     def test_wrong_inputs(self):
         self.run_fails("TYPE", f"x={self.x}", words=["graph 'twice': input 'factor' is missing"])

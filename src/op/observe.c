@@ -1,0 +1,30 @@
+/* Calls of kernels for who wants to know of each: how long it took, and on what. */
+#include "base/log.h"
+#include "op/op.h"
+
+static fer_observer observer;
+static void *observer_context;
+
+void fer_observe_kernels(fer_observer given, void *context)
+{
+    observer = given;
+    observer_context = context;
+}
+
+bool fer_kernels_are_observed(void)
+{
+    return observer != NULL;
+}
+
+int fer_run_observed(fer_context *context, const fer_dl_tensor *const *tensors)
+{
+    const fer_specialisation *specialisation = fer_context_specialisation(context);
+    double start = fer_log_clock();
+    int code = specialisation->unobserved(context, tensors);
+    fer_kernel_event event = {.specialisation = specialisation,
+                              .tensors = tensors,
+                              .start = start,
+                              .took = fer_log_clock() - start};
+    observer(observer_context, &event);
+    return code;
+}

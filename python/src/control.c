@@ -5,6 +5,7 @@
 /* The values that a function's result, or an argument, stands for: None is none, a TensorValue one,
  * a sequence several. */
 typedef struct values {
+    PyObject *items; /* keeps the values' graphs, which may be others than the one that is built */
     fer_value **values;
     size_t count;
     bool is_bare; /* one that came alone goes alone */
@@ -12,6 +13,7 @@ typedef struct values {
 
 static void clear(values *v)
 {
+    Py_XDECREF(v->items);
     PyMem_Free(v->values);
     *v = (values){.values = NULL};
 }
@@ -32,12 +34,12 @@ static int take_values(PyObject *object, const char *what, values *out)
 {
     out->is_bare = Py_IS_TYPE(object, &fpy_class_value);
     bool is_several = PyTuple_Check(object) || PyList_Check(object);
-    PyObject *items = is_several          ? PySequence_Tuple(object)
-                      : object == Py_None ? PyTuple_New(0)
-                                          : PyTuple_Pack(1, object);
-    if (items == NULL)
+    out->items = is_several          ? PySequence_Tuple(object)
+                 : object == Py_None ? PyTuple_New(0)
+                                     : PyTuple_Pack(1, object);
+    if (out->items == NULL)
         return -1;
-    size_t count = (size_t)PyTuple_GET_SIZE(items);
+    size_t count = (size_t)PyTuple_GET_SIZE(out->items);
     int result = 0;
     out->values = PyMem_Calloc(count + 1, sizeof *out->values);
     if (out->values == NULL) {
@@ -45,9 +47,8 @@ static int take_values(PyObject *object, const char *what, values *out)
         result = -1;
     }
     for (; result == 0 && out->count < count; out->count++)
-        result = take_value(PyTuple_GET_ITEM(items, (Py_ssize_t)out->count), what,
+        result = take_value(PyTuple_GET_ITEM(out->items, (Py_ssize_t)out->count), what,
                             &out->values[out->count]);
-    Py_DECREF(items);
     return result;
 }
 

@@ -113,6 +113,29 @@ def test_an_exception_leaves_the_graph_unfinished():
         graph.output(y, kept[0])
 
 
+def test_a_value_that_only_the_function_had_is_refused():
+    """Its graph has nobody else who keeps it."""
+
+    def stray():
+        return Graph("other", [VECTOR]).inputs[0]
+
+    class Strays(list):
+        def __iter__(self):
+            return iter([stray()])
+
+    for result in (lambda: stray(), lambda: (stray(),), lambda: Strays()):
+        graph = Graph("g", [VECTOR, FLAG])
+        x, flag = graph.inputs
+        with pytest.raises(ValueError, match="a value of another graph, 'other'"):
+            graph.cond(flag, result)
+        graph = Graph("g", [VECTOR, FLAG])
+        x, flag = graph.inputs
+        with pytest.raises(ValueError, match="a value of another graph, 'other'"):
+            graph.while_loop(lambda x: flag, lambda x, result=result: result(), x)
+        with pytest.raises(ValueError, match="a value of another graph, 'other'"):
+            Graph("g", [VECTOR]).while_loop(lambda x: result(), lambda x: x, Strays())
+
+
 def test_a_failure_in_a_loop_says_where():
     fail = custom.declare(
         "small(x: f32[]) -> f32[]",

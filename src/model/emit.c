@@ -56,6 +56,11 @@ static bool is_dynamic_slot(const scope *c, size_t slot)
     return c->s->slots[slot].is_dynamic;
 }
 
+static fer_step_plan *last_step(const scope *c)
+{
+    return &c->s->steps[c->s->num_steps - 1];
+}
+
 /* --- Symbols ---------------------------------------------------------------------------------- */
 
 /* The symbol of a name in this frame, which is new when it comes for the first time. A name that
@@ -75,18 +80,25 @@ static fer_status find_symbol(scope *c, const char *name, size_t *out_symbol, fe
     return FER_OK;
 }
 
+/* A block that bound the name before leaves its value in a run, so the last step binds again. */
 static void bind_symbol(scope *c, size_t symbol, bool is_dynamic)
 {
-    c->s->symbols[symbol].is_bound = true;
-    c->s->symbols[symbol].is_dynamic = is_dynamic;
+    fer_symbol *bound = &c->s->symbols[symbol];
+    if (bound->is_left)
+        last_step(c)->is_repeated = true;
+    bound->is_bound = true;
+    bound->is_dynamic = is_dynamic;
     c->bound[c->num_bound++] = symbol;
 }
 
 /* What a block bound ends with it. */
 static void unbind_symbols(scope *c, size_t num_bound)
 {
-    while (c->num_bound > num_bound)
-        c->s->symbols[c->bound[--c->num_bound]].is_bound = false;
+    while (c->num_bound > num_bound) {
+        fer_symbol *symbol = &c->s->symbols[c->bound[--c->num_bound]];
+        symbol->is_bound = false;
+        symbol->is_left = true;
+    }
 }
 
 /* What each axis of a type must be; a bare name that is new is bound here. */
@@ -153,11 +165,6 @@ static fer_status add_step(const scope *c, fer_step_kind kind, const fer_node *n
     return FER_OK;
 }
 
-static fer_step_plan *last_step(const scope *c)
-{
-    return &c->s->steps[c->s->num_steps - 1];
-}
-
 /* Gives the last step rules for these values' types. */
 static fer_status add_rules(scope *c, fer_value *const *values, size_t num_values, bool is_dynamic,
                             fer_error *error)
@@ -199,8 +206,11 @@ static fer_status add_check(scope *c, const fer_node *node, const size_t *slots,
     if (num_values > 0)
         memcpy(step->slots, slots, num_values * sizeof *slots);
     step->is_dynamic = is_dynamic;
-    step->is_late = c->is_nested || is_dynamic;
-    return add_rules(c, values, num_values, is_dynamic, error);
+    FER_TRY(add_rules(c, values, num_values, is_dynamic, error));
+    bool is_late = c->is_nested || is_dynamic;
+    step->is_repeated = step->is_repeated && !is_late;
+    step->is_late = is_late || step->is_repeated;
+    return FER_OK;
 }
 
 /* --- Nodes without blocks --------------------------------------------------------------------- */

@@ -230,12 +230,13 @@ static fer_status place_static(fer_run_state *state, fer_error *error)
     return FER_OK;
 }
 
-/* Whether a step can be planned before the run. One with a SHAPE function is late, but its operands
- * may be known. */
+/* Whether a step can be planned before the run. One that is repeated is; one with a SHAPE function
+ * is late, but its operands may be known. */
 static bool is_plannable(const fer_run_state *state, const fer_step_plan *step)
 {
-    return !step->is_late || (step->is_open && !step->is_dynamic &&
-                              !state->schedule->slots[step->slots[0]].is_nested);
+    return !step->is_late || step->is_repeated ||
+           (step->is_open && !step->is_dynamic &&
+            !state->schedule->slots[step->slots[0]].is_nested);
 }
 
 fer_status fer_state_plan(fer_run_state *state, fer_error *error)

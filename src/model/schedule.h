@@ -46,6 +46,7 @@ typedef struct fer_axis_rule {
 typedef struct fer_symbol {
     const char *name;
     bool is_bound; /* where the schedule is being made */
+    bool is_left;  /* a block that has ended bound it; its steps do so in each run */
     bool is_dynamic;
     bool is_input;
     size_t input; /* and its axis, for messages */
@@ -88,9 +89,10 @@ typedef struct fer_symbol_pair {
 typedef struct fer_step_plan {
     const fer_specialisation *specialisation; /* NULL: no kernel is called */
     size_t first_argument;                    /* among those of all steps */
-    bool is_late;    /* it is prepared when it is reached, not for all sizes before a run */
-    bool is_dynamic; /* it must be each time, since what it finds follows from elements */
-    bool is_open;    /* its kernel's SHAPE function says how large its results are */
+    bool is_late;     /* it is prepared when it is reached, not for all sizes before a run */
+    bool is_dynamic;  /* it must be each time, since what it finds follows from elements */
+    bool is_open;     /* its kernel's SHAPE function says how large its results are */
+    bool is_repeated; /* it is late, and prepared before a run as well */
     fer_step_kind kind;
     const fer_node *node;
     size_t frame;

@@ -126,6 +126,41 @@ static void a_size_leaves_an_if_by_a_common_name(void **state)
     fer_model_release(model);
 }
 
+/* The last graph finds how many elements of y are above 0, and that is to be y's size, whatever the
+ * block before called m. */
+static void assert_binds_anew(const char *text)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_model *model = make_last(text);
+    fer_tensor *inputs[] = {make_bool(true), FLOATS(1, -1, 2, 3), FLOATS(1, 2)};
+    fer_tensor *y = NULL;
+    for (int turn = 0; turn < 2; turn++) {
+        run(model, inputs, 3, &y, 1);
+        ASSERT_FLOATS(y, 1, 2);
+        fer_tensor_release(y);
+    }
+    fer_tensor_release(inputs[2]);
+    inputs[2] = FLOATS(1, 2, 3, -4);
+    ASSERT_FAILS(&error, FER_RUNTIME_ERROR, fer_model_run(model, inputs, 3, &y, 1, &error),
+                 "rebind to f32[m]: axis 0 is 3, but m is 4");
+    for (size_t i = 0; i < 3; i++)
+        fer_tensor_release(inputs[i]);
+    fer_model_release(model);
+}
+
+static void a_name_of_a_block_is_bound_anew_behind_it(void **state)
+{
+    (void)state;
+#define INPUTS "(c: bool[], x: f32[n], y: f32[k])"
+#define BIND_ANEW "q = rebind y [m] d = positive(y) e = rebind d [m] return e }"
+    assert_binds_anew("graph g" INPUTS "{ if c { p = positive(x) r = rebind p [m] }" BIND_ANEW);
+    assert_binds_anew("graph g" INPUTS "{ no = constant bool[] [false]\n"
+                      "z = while go = c { p = positive(x) r = rebind p [m] yield go }\n"
+                      "do { yield no }" BIND_ANEW);
+    assert_binds_anew("graph f" INPUTS "{ if c { p = positive(x) r = rebind p [m] }" BIND_ANEW
+                      "graph g" INPUTS "{ z = call f(c, x, y) return z }");
+}
+
 /* --- while ------------------------------------------------------------------------------------ */
 
 #define COUNT_DOWN(body)                                                                           \
@@ -483,6 +518,7 @@ int main(void)
         cmocka_unit_test(an_if_runs_one_arm),
         cmocka_unit_test(an_arm_is_checked_when_it_is_reached),
         cmocka_unit_test(a_size_leaves_an_if_by_a_common_name),
+        cmocka_unit_test(a_name_of_a_block_is_bound_anew_behind_it),
         cmocka_unit_test(a_loop_runs_as_often_as_its_condition_says),
         cmocka_unit_test(carried_values_can_change_places),
         cmocka_unit_test(a_turn_overwrites_nothing_that_a_later_one_reads),

@@ -110,9 +110,10 @@ static bool ends_block(const formatter *f, const fer_token *token)
 static bool needs_blank(const formatter *f, const fer_token *token)
 {
     const fer_token *previous = &f->previous;
-    if (f->is_previous_tight || IS_ONE_OF(token, ",", ":", ")", "]", "|") ||
-        fer_token_is(previous, "|"))
+    if (IS_ONE_OF(token, ",", ":", ")", "]", "|") || fer_token_is(previous, "|"))
         return false;
+    if (f->is_previous_tight) /* a sign and another one could be one word: `->`, `**` */
+        return IS_ONE_OF(previous, "-", "*") && !ends_something(token) && !fer_token_is(token, "(");
     if (fer_token_is(token, "}"))
         return !is_in(f, BRACKET_TOKEN);
     if (fer_token_is(token, ">"))

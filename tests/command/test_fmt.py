@@ -83,6 +83,11 @@ class Fmt(CommandTest):
 }
 """)
 
+    def test_signs_stay_words_of_their_own(self):
+        program = self.write("p.fer", "y = f(- > 2, * *s, -  -1, - (n))")
+        self.succeeds("fmt", program)
+        self.assertEqual(program.read_text(encoding="utf-8"), "y = f(- > 2, * *s, - -1, -(n))\n")
+
     def test_check_writes_nothing(self):
         program = self.write("p.fer", UNTIDY)
         tidy = self.write("tidy.fer", TIDY)

@@ -78,16 +78,27 @@ static PyObject *give(fpy_graph *graph, const values *v)
     return list;
 }
 
-/* What a function yields when it is called with these values. */
+/* What a function yields when it is called with these values. A block that it began and did not end
+ * is still the current one: what comes next would end that. */
 static int call_block(PyObject *function, fpy_graph *graph, const values *arguments,
                       const char *what, values *out)
 {
+    size_t num_open = graph->num_open;
     PyObject *given = tuple_of(graph, arguments);
     PyObject *result = given == NULL ? NULL : PyObject_CallObject(function, given);
     int taken = result == NULL ? -1 : take_values(result, what, out);
     Py_XDECREF(given);
     Py_XDECREF(result);
-    return taken;
+    if (taken < 0)
+        return -1;
+    if (graph->num_open != num_open) {
+        PyErr_Format(PyExc_ValueError,
+                     "graph '%s': an exception has left a block that a function began, and the "
+                     "function went on; the graph cannot be finished",
+                     fer_graph_name(graph->graph));
+        return -1;
+    }
+    return 0;
 }
 
 static int check(fer_status status, fer_error *error)
@@ -111,8 +122,11 @@ static int build_arms(fpy_graph *self, PyObject *const arms[2], values yielded[2
         call_block(arms[1], self, &NONE, "what the other arm returns", &yielded[1]) < 0)
         return -1;
     values *last = &yielded[1];
-    return check(fer_graph_end_if(self->graph, last->values, last->count, last->values, &error),
-                 &error);
+    if (check(fer_graph_end_if(self->graph, last->values, last->count, last->values, &error),
+              &error) < 0)
+        return -1;
+    self->num_open--;
+    return 0;
 }
 
 PyObject *fpy_graph_cond(PyObject *object, PyObject *args, PyObject *kwargs)
@@ -128,6 +142,7 @@ PyObject *fpy_graph_cond(PyObject *object, PyObject *args, PyObject *kwargs)
         check(fer_graph_if(self->graph, value, &error), &error) < 0)
         return NULL;
     values yielded[2] = {{.values = NULL}, {.values = NULL}};
+    self->num_open++;
     PyObject *result = build_arms(self, arms, yielded) < 0 ? NULL : give(self, &yielded[1]);
     clear(&yielded[0]);
     clear(&yielded[1]);
@@ -141,6 +156,7 @@ static int build_loop(fpy_graph *self, PyObject *condition, PyObject *body, valu
 {
     fer_error error = FER_ERROR_INIT;
     values predicate = {.values = NULL};
+    self->num_open++;
     int result = call_block(condition, self, carried, "what the condition returns", &predicate);
     if (result == 0 && predicate.count != 1) {
         PyErr_Format(PyExc_ValueError,
@@ -157,6 +173,7 @@ static int build_loop(fpy_graph *self, PyObject *condition, PyObject *body, valu
         result =
             check(fer_graph_end_while(self->graph, next->values, next->count, next->values, &error),
                   &error);
+    self->num_open -= result == 0;
     clear(&predicate);
     return result;
 }

@@ -61,6 +61,7 @@ typedef struct fpy_graph {
     FPY_OBJECT_HEAD fer_module *module;
     fer_graph *graph; /* the module's */
     PyObject *names;  /* a tuple of the inputs' names */
+    size_t num_open; /* ifs and loops that have begun and not ended; for ever, after an exception */
 } fpy_graph;
 
 typedef struct fpy_value {

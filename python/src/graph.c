@@ -268,6 +268,7 @@ static PyObject *create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
         self->module = beside == Py_None ? NULL : fer_module_retain(as_graph(beside)->module);
         self->graph = NULL;
         self->names = name_tuple(pairs);
+        self->num_open = 0;
         if (self->names == NULL || start_graph(self, text, pairs) < 0) {
             Py_DECREF((PyObject *)self);
             self = NULL;
@@ -343,6 +344,7 @@ static PyObject *copy(PyObject *self, PyObject *name)
     made->module = fer_module_retain(as_graph(self)->module);
     made->graph = graph;
     made->names = Py_NewRef(as_graph(self)->names);
+    made->num_open = 0;
     return (PyObject *)made;
 }
 

@@ -113,6 +113,27 @@ def test_an_exception_leaves_the_graph_unfinished():
         graph.output(y, kept[0])
 
 
+def test_an_exception_that_a_function_catches_ends_no_block():
+    for which in range(3):
+        for build in (lambda g, x, flag, f: g.cond(flag, f, lambda: x),
+                      lambda g, x, flag, f: g.cond(flag, lambda: x, f),
+                      lambda g, x, flag, f: g.while_loop(lambda x: (f(), flag)[1], lambda x: x, x),
+                      lambda g, x, flag, f: g.while_loop(lambda x: flag, lambda x: f(), x)):
+            graph = Graph("g", [VECTOR, FLAG])
+            x, flag = graph.inputs
+
+            def function():
+                starts = [lambda: graph.cond(flag, lambda: 1 // 0),
+                          lambda: graph.while_loop(lambda x: flag, lambda x: 1 // 0, x),
+                          lambda: graph.cond(flag, lambda: x, lambda: None)]
+                with pytest.raises((ZeroDivisionError, ValueError)):
+                    starts[which]()
+                return x
+
+            with pytest.raises(ValueError, match="an exception has left a block"):
+                build(graph, x, flag, function)
+
+
 def test_a_value_that_only_the_function_had_is_refused():
     """Its graph has nobody else who keeps it."""
 

@@ -31,12 +31,12 @@ const fer_subcommand fer_command_run = {
         "f32 in 0..1 where the input is f32, as u16 where it is u16, else as u8. Each -o writes "
         "the\n"
         "output of that name, or the next one, as .npy or .png; an output without -o is printed.\n"
-        "--graph is needed where the program has several. --report says on stderr what compiled,\n"
-        "which shapes went in and came out, and how long it took; --stats how much was compiled,\n"
-        "found in the cache and allocated for larger tensors. --profile prints on stderr the time\n"
-        "that each op took in the run, the longest first; --trace writes each call of a kernel to "
-        "a\n"
-        "file that Chrome's and Perfetto's trace viewers read.\n",
+        "--graph is needed where the program has several and none is called main.\n"
+        "--report says on stderr what compiled, which shapes went in and came out, and how long\n"
+        "it took; --stats how much was compiled, found in the cache and allocated for larger\n"
+        "tensors. --profile prints on stderr the time that each op took in the run, the longest\n"
+        "first; --trace writes each call of a kernel to a file that Chrome's and Perfetto's trace\n"
+        "viewers read.\n",
     .letters = ":hg:o:rs",
     .options = OPTIONS,
     .run = run,
@@ -45,7 +45,7 @@ const fer_subcommand fer_command_run = {
 /* What the command line says. */
 typedef struct arguments {
     const char *program;
-    const char *graph; /* NULL: the only one */
+    const char *graph; /* NULL: none was named */
     bool has_report;
     bool has_stats;
     bool has_profile;
@@ -69,31 +69,48 @@ typedef struct work {
     fer_profile profile;
 } work;
 
-static fer_status choose_graph(const arguments *arguments, work *work, fer_error *error)
+enum { MAX_KNOWN = 64 }; /* names that are compared with one that is not there */
+
+static fer_status fail_graph(const arguments *arguments, const fer_module *module, fer_error *error)
 {
-    size_t num_graphs = fer_module_num_graphs(work->module);
-    if (arguments->graph != NULL)
-        work->graph = fer_module_find(work->module, arguments->graph);
-    else if (num_graphs == 1)
-        work->graph = fer_module_graph_at(work->module, 0);
-    if (work->graph != NULL)
-        return FER_OK;
+    size_t num_graphs = fer_module_num_graphs(module);
     if (num_graphs == 0)
         return fer_fail(error, FER_VALUE_ERROR, "%s: has no graph", arguments->program);
-    fer_text known = FER_TEXT_INIT;
-    for (size_t i = 0; i < num_graphs; i++)
-        fer_text_printf(&known, "%s'%s'", i == 0 ? "" : ", ",
-                        fer_graph_name(fer_module_graph_at(work->module, i)));
+    const char *known[MAX_KNOWN];
+    fer_text list = FER_TEXT_INIT;
+    for (size_t i = 0; i < num_graphs; i++) {
+        const char *name = fer_graph_name(fer_module_graph_at(module, i));
+        fer_text_printf(&list, "%s'%s'", i == 0 ? "" : ", ", name);
+        if (i < MAX_KNOWN)
+            known[i] = name;
+    }
+    size_t num_known = num_graphs < MAX_KNOWN ? num_graphs : MAX_KNOWN;
+    fer_hint hint;
     fer_status status = FER_OK;
-    if (arguments->graph == NULL)
-        status =
-            fer_fail(error, FER_VALUE_ERROR, "%s: has several graphs, choose one with --graph: %s",
-                     arguments->program, fer_text_string(&known));
+    if (list.has_failed)
+        status = fer_fail_memory(error);
+    else if (arguments->graph == NULL)
+        status = fer_fail(error, FER_VALUE_ERROR,
+                          "%s: has several graphs, choose one with --graph, or call one 'main': %s",
+                          arguments->program, fer_text_string(&list));
     else
-        status = fer_fail(error, FER_VALUE_ERROR, "%s: has no graph '%s', but %s",
-                          arguments->program, arguments->graph, fer_text_string(&known));
-    fer_text_free(&known);
+        status =
+            fer_fail(error, FER_VALUE_ERROR, "%s: has no graph '%s', but %s%s", arguments->program,
+                     arguments->graph, fer_text_string(&list),
+                     fer_did_you_mean(fer_near_name(arguments->graph, known, num_known), &hint));
+    fer_text_free(&list);
     return status;
+}
+
+/* What --graph says, else the only graph, else the one called main. */
+static fer_status choose_graph(const arguments *arguments, work *work, fer_error *error)
+{
+    const fer_module *module = work->module;
+    if (arguments->graph == NULL && fer_module_num_graphs(module) == 1)
+        work->graph = fer_module_graph_at(module, 0);
+    else
+        work->graph = fer_module_find(module, arguments->graph == NULL ? "main" : arguments->graph);
+    return work->graph != NULL ? FER_OK : fail_graph(arguments, module, error);
 }
 
 static fer_status fail_unknown(const char *name, const char *const *known, size_t num_known,
@@ -116,7 +133,6 @@ static fer_status fail_unknown(const char *name, const char *const *known, size_
 static fer_status find_input(const fer_graph *graph, const char *name, size_t *out_index,
                              fer_error *error)
 {
-    enum { MAX_KNOWN = 64 };
     const char *known[MAX_KNOWN];
     size_t num_inputs = fer_graph_num_inputs(graph);
     for (size_t i = 0; i < num_inputs; i++) {

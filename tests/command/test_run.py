@@ -194,8 +194,21 @@ graph g(x: f32[n], k: i64[], limit: i64[]) {
                              "graph b(x: f32[n]) -> f32[n] {\n  y = exp(x)\n  return y\n}\n")
         x = write_npy(self.folder / "v.npy", "<f4", (1,), [0])
         self.fails("VALUE", "run", program, f"x={x}", words=["--graph", "'a'", "'b'"])
-        self.fails("VALUE", "run", "--graph", "c", program, f"x={x}", words=["'c'", "'a'"])
+        self.fails("VALUE", "run", "--graph", "c", program, f"x={x}",
+                   words=["has no graph 'c', but 'a', 'b'\n"])
         self.assertIn("[1]", dense(self.succeeds("run", "--graph", "b", program, f"x={x}")))
+
+    def test_the_entry_point(self):
+        graphs = [f"graph {name}() {{\n  y = constant i32[] [{i}]\n  return y\n}}\n"
+                  for i, name in enumerate(["first", "main", "other"])]
+        program = self.write("entry.fer", "".join(graphs))
+        self.assertEqual(dense(self.succeeds("run", program)), "y:i32[]1")
+        self.assertEqual(dense(self.succeeds("run", "-g", "other", program)), "y:i32[]2")
+        only = self.write("only.fer", graphs[0])
+        self.assertEqual(dense(self.succeeds("run", only)), "y:i32[]0")
+        self.fails("VALUE", "run", "-g", "main", only, words=["has no graph 'main', but 'first'\n"])
+        self.fails("VALUE", "run", "--graph", "frist", program, words=[
+            "has no graph 'frist', but 'first', 'main', 'other'; did you mean 'first'?\n"])
 
     def test_an_unknown_executor(self):
         self.fails("VALUE", "run", self.program, f"x={self.x}", "factor=1", words=["interpret"],

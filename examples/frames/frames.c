@@ -1,0 +1,41 @@
+#include <ferrule/kernel.h>
+
+SIGNATURE(length, "<T>(x: T[n, *s]) -> i64[]");
+SIGNATURE(median, "(counts: i64[n]) -> i64[]");
+SIGNATURE(store, "<T>(inout to: T[n], index: i64[], value: T[]) -> ()");
+DTYPE_VAR(T, u8);
+
+/* How many rows x has. */
+KERNEL(length, OUT(i64, 0, y), IN(T, ANY, x))
+{
+    AT(y) = DIM(x, 0);
+    return OK;
+}
+
+/* The first level that at least half of all counted are not above; 0 where nothing was. */
+KERNEL(median, OUT(i64, 0, y), IN(i64, 1, counts))
+{
+    u64 total = 0;
+    for (index_t i = 0; i < DIM(counts, 0); i++) {
+        CHECK(AT(counts, i) >= 0, "count %lld is negative", (long long)i);
+        total += (u64)AT(counts, i);
+    }
+    u64 found = 0;
+    index_t level = 0;
+    for (; level < DIM(counts, 0) - 1; level++) {
+        found += (u64)AT(counts, level);
+        if (found >= total - found)
+            break;
+    }
+    AT(y) = level;
+    return OK;
+}
+
+/* to[index] = value */
+KERNEL(store, INOUT(T, 1, to), IN(i64, 0, index), IN(T, 0, value))
+{
+    const i64 place = AT(index);
+    CHECK(place >= 0 && place < DIM(to, 0), "there is no element %lld", (long long)place);
+    AT(to, place) = AT(value);
+    return OK;
+}

@@ -11,6 +11,7 @@ typedef struct checker {
     const fer_signature_spec *spec;
     bool is_text;
     const fer_dtype *var_dtypes; /* the choice, of a compiled line */
+    const fer_package *home;     /* what a compiled line is from */
     bool is_complete;            /* every parameter has its value */
     const fer_kernel_line *line;
     fer_error *error;
@@ -117,6 +118,22 @@ static void name_declared(char *buffer, size_t size, const fer_operand *declared
         snprintf(buffer, size, "result %zu", index);
 }
 
+/* The variable that the file has where a compiled line has its default, since the declaration lacks
+ * it; NULL: there is none, or none that shows. */
+static const char *lacking_var(const checker *c, const fer_line_tensor *written)
+{
+    bool is_shape = c->line->kind == FER_ABI_SHAPE;
+    size_t index = (size_t)(written - c->line->tensors);
+    fer_kernel_line text;
+    if (c->is_text || fer_line_of_text(c->home, c->spec->name, is_shape, &text) != FER_LINE_READ)
+        return NULL;
+    const char *var = text.tensors[index].dtype_var;
+    if (var == NULL)
+        return NULL;
+    dtype_word declared = resolve(c, var);
+    return is_known(&declared) ? NULL : var;
+}
+
 static fer_status check_dtype(const checker *c, const fer_line_tensor *written,
                               const fer_operand *declared, const char *name)
 {
@@ -132,6 +149,12 @@ static fer_status check_dtype(const checker *c, const fer_line_tensor *written,
         .expected = word_text(&expected),
         .actual = is_known(&actual) ? word_text(&actual) : NULL,
     };
+    const char *var = lacking_var(c, written);
+    if (var != NULL)
+        return disagree(c, &place,
+                        "'%s' is %s, the default of %s, which the declaration lacks, but %s is "
+                        "declared %s",
+                        written->name, word_text(&actual), var, name, word_text(&expected));
     return disagree(c, &place, "'%s' is %s, but %s is declared %s", written->name,
                     word_text(&actual), name, word_text(&expected));
 }
@@ -262,12 +285,13 @@ static fer_status fail_no_shape(const fer_signature *signature, fer_error *error
 }
 
 fer_status fer_conform(const fer_signature *signature, const fer_dtype *var_dtypes,
-                       const fer_library *library, fer_error *error)
+                       const fer_package *home, const fer_library *library, fer_error *error)
 {
     fer_kernel_line line;
     checker c = {
         .spec = fer_signature_folded(signature),
         .var_dtypes = var_dtypes,
+        .home = home,
         .is_complete = true,
         .line = &line,
         .error = error,

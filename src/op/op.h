@@ -111,7 +111,7 @@ fer_status fer_token_create(const fer_signature *signature, fer_package *const *
  * the declaration. `fer_conform` judges what was compiled for these dtypes; `fer_conform_text`, for
  * all that the declaration allows, what the text of the kernel's file shows without a compiler. */
 fer_status fer_conform(const fer_signature *signature, const fer_dtype *var_dtypes,
-                       const fer_library *library, fer_error *error);
+                       const fer_package *home, const fer_library *library, fer_error *error);
 fer_status fer_conform_text(const fer_signature *signature, const fer_package *home,
                             fer_error *error);
 

@@ -57,7 +57,7 @@ static fer_status create(const fer_op *op, const fer_dtype *var_dtypes,
         return fer_fail_memory(error);
     made->op = op;
     FER_TRY_DONE(open_library(op, var_dtypes, &made->library, error));
-    FER_TRY_DONE(fer_conform(op->signature, var_dtypes, made->library, error));
+    FER_TRY_DONE(fer_conform(op->signature, var_dtypes, op->home, made->library, error));
     FER_TRY_DONE(fer_plan_create(op->signature, var_dtypes, &made->plan, error));
     fer_threads_prepare();
     set_functions(made);

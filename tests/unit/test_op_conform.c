@@ -234,6 +234,12 @@ static void test_dtype_variables_in_the_text(void **state)
     ASSERT_TEXT_DISAGREES("convert<T, to: dtype = f64>(x: T[*s]) -> f32[*s]", source,
                           "'result' is f64", "declared f32");
     ASSERT_TEXT_DISAGREES("c(x: f64[*s]) -> f64[*s]", source, "'x' is f32", "declared f64");
+    ASSERT_NOT_DECLARED(FER_TYPE_ERROR, "same(x: f64[*s]) -> f64[*s]", source,
+                        "'result' is f32, the default of T, which the declaration lacks",
+                        "result 0 is declared f64");
+    ASSERT_NOT_DECLARED(FER_TYPE_ERROR, "convert<T>(x: T[*s]) -> f64[*s]", source,
+                        "the default of to, which");
+    fer_op_release(declare_source("same(x: f32[*s]) -> f32[*s]", source));
     fer_op_release(declare_source("convert<T, to: dtype = f64>(x: T[*s]) -> to[*s]", source));
     fer_op_release(declare_source("convert<T, to: dtype>(x: T[*s]) -> to[*s]", source));
     fer_op_release(declare_source("c<k: int>(x: f32[*s]) -> f64[*s]", source));

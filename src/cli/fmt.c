@@ -3,6 +3,7 @@
 #include "cli/cli.h"
 #include "cli/format.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +32,7 @@ static fer_status write_anew(const char *path, const fer_text *formatted, fer_er
     /* A link stays one: what it points to is replaced. */
     char *target = realpath(path, NULL);
     if (target == NULL)
-        return fer_fail_memory(error);
+        return fer_fail(error, FER_IO_ERROR, "%s: cannot be resolved: %s", path, strerror(errno));
     fer_status status = fer_file_write(target, formatted->data, formatted->length, error);
     free(target);
     return status;

@@ -2,18 +2,18 @@
 #include "base/log.h"
 #include "op/op.h"
 
-static fer_observer observer;
-static void *observer_context;
+static fer_observer observe;
+static void *observe_context;
 
-void fer_observe_kernels(fer_observer given, void *context)
+void fer_observe_kernels(fer_observer observer, void *context)
 {
-    observer = given;
-    observer_context = context;
+    observe = observer;
+    observe_context = context;
 }
 
 bool fer_kernels_are_observed(void)
 {
-    return observer != NULL;
+    return observe != NULL;
 }
 
 int fer_run_observed(fer_context *context, const fer_dl_tensor *const *tensors)
@@ -25,6 +25,6 @@ int fer_run_observed(fer_context *context, const fer_dl_tensor *const *tensors)
                               .tensors = tensors,
                               .start = start,
                               .took = fer_log_clock() - start};
-    observer(observer_context, &event);
+    observe(observe_context, &event);
     return code;
 }

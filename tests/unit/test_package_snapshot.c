@@ -9,7 +9,7 @@
 #define KERNEL                                                                                     \
     "DTYPE_VAR(T, i32);\n"                                                                         \
     "PARAM(int, step, 0);\n"                                                                       \
-    "MAP(value, T, IN(T, x)) { return (T)(x + VALUE + step); }\n"
+    "KERNEL(value, OUT(T, 0, y), IN(T, 0, x)) { AT(y) = (T)(AT(x) + VALUE + step); return OK; }\n"
 static const char GENERIC[] = "value<T, step: int = 0>(x: T[]) -> T[]";
 static const char INCOMPLETE[] = "value<T, step: int>(x: T[]) -> T[]";
 

@@ -31,7 +31,7 @@ int fpy_ready_exchange(void)
 
 /* The class's own table. One that is inherited knows nothing of what a subclass makes of its
  * elements; a method can. */
-static const exchange *find_table(PyTypeObject *class)
+static const exchange *look_up_table(PyTypeObject *class)
 {
     static const char CAPSULE[] = "dlpack_exchange_api";
     PyObject *members = class->tp_dict;
@@ -42,22 +42,76 @@ static const exchange *find_table(PyTypeObject *class)
     return table != NULL && table->version.major == FER_DL_VERSION_MAJOR ? table : NULL;
 }
 
+/* What the class has for `requires_grad` when that is C's and no object can have another; else
+ * NULL.
+ */
+static const PyGetSetDef *look_up_gradient(PyTypeObject *class)
+{
+    if (class->tp_getattro != PyObject_GenericGetAttr)
+        return NULL;
+    PyObject *member = PyObject_GetAttr((PyObject *)class, gradient_name);
+    const PyGetSetDef *getter = NULL;
+    if (member == NULL)
+        PyErr_Clear();
+    else if (Py_IS_TYPE(member, &PyGetSetDescr_Type))
+        getter = ((PyGetSetDescrObject *)member)->d_getset;
+    Py_XDECREF(member); /* the class keeps it */
+    return getter;
+}
+
+/* A number that changes when the class does, and that no other class ever has; 0: there is none. */
+static unsigned version_of(const PyTypeObject *class)
+{
+#if PY_VERSION_HEX < 0x030D0000
+    if (!PyType_HasFeature((PyTypeObject *)class, Py_TPFLAGS_VALID_VERSION_TAG))
+        return 0;
+#endif
+    return class->tp_version_tag;
+}
+
+/* What was looked up last, since tensors are of one class most of the time: it is a fifth of a
+ * call. */
+typedef struct known_class {
+    unsigned version;
+    const exchange *table;       /* or NULL */
+    const PyGetSetDef *gradient; /* or NULL */
+} known_class;
+
+static known_class known;
+
+static known_class look_up(PyTypeObject *class)
+{
+    unsigned version = version_of(class);
+    if (version != 0 && version == known.version)
+        return known;
+    known_class found = {.table = look_up_table(class)};
+    if (found.table != NULL)
+        found.gradient = look_up_gradient(class);
+    found.version = version_of(class);
+    known = found;
+    return found;
+}
+
 /* Elements are not all there is to a tensor that takes part in differentiation, and the table's
  * functions do not tell. */
-static bool wants_gradient(PyObject *object)
+static bool wants_gradient(PyObject *object, const PyGetSetDef *getter)
 {
     PyObject *answer = NULL;
-    bool wants = PyObject_GetOptionalAttr(object, gradient_name, &answer) < 0 ||
-                 (answer != NULL && answer != Py_False);
+    int found = 1;
+    if (getter != NULL)
+        answer = getter->get(object, getter->closure);
+    else
+        found = PyObject_GetOptionalAttr(object, gradient_name, &answer);
+    bool wants = found != 0 && answer != Py_False;
     Py_XDECREF(answer);
     return wants;
 }
 
 bool fpy_exchange_describe(PyObject *object, fer_dl_tensor *out_tensor)
 {
-    const exchange *table = find_table(Py_TYPE(object));
-    if (table != NULL && table->describe != NULL && !wants_gradient(object) &&
-        table->describe(object, out_tensor) == 0)
+    known_class class = look_up(Py_TYPE(object));
+    if (class.table != NULL && class.table->describe != NULL &&
+        !wants_gradient(object, class.gradient) && class.table->describe(object, out_tensor) == 0)
         return true;
     PyErr_Clear();
     return false;

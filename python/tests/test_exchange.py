@@ -151,6 +151,27 @@ def test_a_subclass_is_asked_by_its_method(ops):
     assert ops.same(x).tolist() == [7.0] and (x.described, x.asked) == (0, 1)
 
 
+def test_a_class_may_change(ops):
+    class Changing(Asked):
+        __dlpack_c_exchange_api__ = Array.__dlpack_c_exchange_api__
+
+    def way():
+        x = Changing(1.0)
+        for _ in range(3):
+            ops.same(x)
+        return x.described, x.asked
+
+    assert way() == (3, 0)
+    Changing.requires_grad = True
+    assert way() == (0, 3)
+    Changing.requires_grad = False
+    assert way() == (3, 0)
+    del Changing.__dlpack_c_exchange_api__
+    assert way() == (0, 3)
+    Changing.__dlpack_c_exchange_api__ = Array.__dlpack_c_exchange_api__
+    assert way() == (3, 0)
+
+
 @pytest.mark.parametrize("answer, way", [(True, (0, 1)), (False, (1, 0)), (None, (0, 1))])
 def test_what_wants_a_gradient_is_asked(answer, way, ops):
     x = Array(1.0)

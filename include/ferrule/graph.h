@@ -148,7 +148,7 @@ FER_API FER_MUST_USE fer_status fer_graph_call(fer_graph *graph, const fer_graph
 /* Adds a copy of a finished graph to a module, under a name that is new there; `out_graph` is
  * borrowed. The copy is finished. VALUE: a graph that is not finished, or that holds a
  * data-dependent dim, whose name says which graph it is of; a graph that calls others, in another
- * module. */
+ * module. TYPE: NULL. */
 FER_API FER_MUST_USE fer_status fer_graph_copy(fer_module *module, const fer_graph *graph,
                                                const char *name, fer_graph **out_graph,
                                                fer_error *error);

@@ -15,7 +15,8 @@ typedef struct fer_model fer_model;
 
 /* `executor` is "interpret", or NULL for $FERRULE_EXECUTOR, else the default. VALUE: an unknown
  * name (lists the choices); a graph that is not finished, or gives and changes nothing. COMPILE: a
- * kernel for the staged dtypes. UNSUPPORTED: values on several devices. */
+ * kernel for the staged dtypes. UNSUPPORTED: values on several devices. TYPE: NULL, as
+ * fer_module_find gives for an unknown name. */
 FER_API FER_MUST_USE fer_status fer_model_create(const fer_graph *graph, const char *executor,
                                                  fer_model **out_model, fer_error *error);
 FER_API fer_model *fer_model_retain(const fer_model *model);

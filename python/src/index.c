@@ -263,7 +263,8 @@ static PyObject *element(PyObject *self)
         return fpy_tensor_item(self, NULL);
     return PyErr_Format(
         PyExc_TypeError,
-        "a graph value has no number before the graph runs; Python cannot branch on it");
+        "a graph value has no number before the graph runs, so Python cannot branch on it; "
+        "Graph.cond and Graph.while_loop can");
 }
 
 static int is_true(PyObject *self)

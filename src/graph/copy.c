@@ -252,6 +252,9 @@ void fer_rewrite_clear(fer_rewrite *rewrite)
 
 static fer_status check_original(const fer_module *module, const fer_graph *graph, fer_error *error)
 {
+    if (graph == NULL)
+        return fer_fail(error, FER_TYPE_ERROR,
+                        "the graph to copy is NULL: fer_module_find found none of that name");
     if (!graph->is_finished)
         return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has no outputs yet and is not copied",
                         graph->name);

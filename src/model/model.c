@@ -52,6 +52,9 @@ static fer_status choose_executor(const char *name, fer_error *error)
 /* A graph without outputs is worth running only for what its ops change. */
 static fer_status check_graph(const fer_graph *graph, fer_error *error)
 {
+    if (graph == NULL)
+        return fer_fail(error, FER_TYPE_ERROR,
+                        "the graph is NULL: fer_module_find found none of that name");
     if (!graph->is_finished)
         return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has no outputs yet", graph->name);
     if (graph->num_outputs > 0 || graph->body.has_effect)

@@ -435,6 +435,13 @@ static void graphs_that_cannot_run_are_refused(void **state)
     fer_module *module = make_module();
     fer_graph *graph = make_graph(module, "g", TYPES("f32[n]"));
     fer_model *model = NULL;
+    ASSERT_FAILS(&error, FER_TYPE_ERROR,
+                 fer_model_create(fer_module_find(module, "none"), NULL, &model, &error), "NULL",
+                 "fer_module_find");
+    fer_graph *copy = NULL;
+    ASSERT_FAILS(&error, FER_TYPE_ERROR, fer_graph_copy(module, NULL, "copy", &copy, &error),
+                 "NULL", "fer_module_find");
+    assert_null(copy);
     ASSERT_FAILS(&error, FER_VALUE_ERROR, fer_model_create(graph, NULL, &model, &error), "'g'",
                  "outputs");
     fer_op *relu = make_op("relu(x: f32[n]) -> f32[n]");

@@ -83,10 +83,13 @@ KERNEL(matmul, OUT(T, ANY, y), IN(T, ANY, a), IN(T, ANY, b))
         DATA(y), DATA(a), DATA(b), DIM(a, RANK(a) - 2), DIM(a, RANK(a) - 1), DIM(b, RANK(b) - 1)};
     if (SIZE(y) == 0) /* the others may be anything then */
         return OK;
-    CHECK(openblas_get_parallel() != OPENBLAS_OPENMP && openblas_get_num_threads() == 1,
-          "OpenBLAS has threads of its own, which would change the bits of results: take the one "
-          "without (on Debian libopenblas-serial-dev), or set OPENBLAS_NUM_THREADS=1 for the one "
-          "with POSIX threads");
+    CHECK(
+        openblas_get_parallel() == OPENBLAS_THREAD,
+        "this OpenBLAS is not the one with POSIX threads, whose calls alone may run side by side: "
+        "on Debian apt install libopenblas-pthread-dev");
+    CHECK(openblas_get_num_threads() == 1,
+          "OpenBLAS has threads of its own, which would change the bits of results: set "
+          "OPENBLAS_NUM_THREADS=1, the kernel shares out the work itself");
     CHECK(p.k <= INT_MAX && p.n <= INT_MAX,
           "b is %lld times %lld; OpenBLAS counts rows and columns to %d", (long long)p.k,
           (long long)p.n, INT_MAX);

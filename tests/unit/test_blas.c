@@ -300,8 +300,9 @@ static void test_over_the_standard_package(void **state)
 
 int main(void)
 {
-    if (system("pkg-config --exists openblas") != 0) {
-        print_message("skipped: OpenBLAS is not installed (on Debian libopenblas-serial-dev)\n");
+    if (system("pkg-config --variable=libdir openblas 2>&1 | grep -q pthread") != 0) {
+        print_message("skipped: OpenBLAS with POSIX threads is not installed (on Debian "
+                      "libopenblas-pthread-dev)\n");
         return 77;
     }
     setenv("OPENBLAS_NUM_THREADS", "1", 1);

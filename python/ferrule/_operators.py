@@ -190,7 +190,11 @@ def positive(a: Any) -> Any:
     return a.copy() if isinstance(a, Tensor) else a
 
 
-UNARY = {"neg": negate, "abs": absolute, "pos": positive}
+def invert(a: Any) -> Any:
+    return standard("bitwise_not")(a)
+
+
+UNARY = {"neg": negate, "abs": absolute, "pos": positive, "invert": invert}
 
 
 def unary(name: str, a: Any) -> Any:

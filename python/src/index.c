@@ -228,6 +228,9 @@ BINARY(divide, "div")
 BINARY(floor_divide, "floor_div")
 BINARY(modulo, "floor_mod")
 BINARY(divide_both, "divmod")
+BINARY(both, "bitwise_and")
+BINARY(either, "bitwise_or")
+BINARY(one_of_both, "bitwise_xor")
 BINARY(matrix_multiply, "matmul")
 
 static PyObject *power(PyObject *a, PyObject *b, PyObject *modulus)
@@ -246,6 +249,7 @@ static PyObject *power(PyObject *a, PyObject *b, PyObject *modulus)
 UNARY(negate, "neg")
 UNARY(absolute, "abs")
 UNARY(keep, "pos")
+UNARY(invert, "invert")
 
 PyObject *fpy_compare(PyObject *a, PyObject *b, int comparison)
 {
@@ -264,7 +268,7 @@ static PyObject *element(PyObject *self)
     return PyErr_Format(
         PyExc_TypeError,
         "a graph value has no number before the graph runs, so Python cannot branch on it; "
-        "Graph.cond and Graph.while_loop can");
+        "Graph.cond and Graph.while_loop can, and & | ~ are and, or, not");
 }
 
 static int is_true(PyObject *self)
@@ -301,6 +305,10 @@ PyNumberMethods fpy_operators = {
     .nb_negative = negate,
     .nb_positive = keep,
     .nb_absolute = absolute,
+    .nb_invert = invert,
+    .nb_and = both,
+    .nb_or = either,
+    .nb_xor = one_of_both,
     .nb_bool = is_true,
     .nb_int = to_int,
     .nb_float = to_float,

@@ -109,6 +109,45 @@ def test_unary():
     assert +graph.inputs[0] is not None and graph.num_ops == 0
 
 
+BITS = [operator.and_, operator.or_, operator.xor]
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "i4", "i8", "u1", "u8"])
+def test_bits_are_numpys(dtype):
+    x = np.array([[0, 1, 2, 255, 77]]).astype(dtype)
+    y = np.array([[3], [0], [-2]]).astype(dtype)
+    for apply in BITS:
+        same(apply(Tensor(x), Tensor(y)), apply(x, y))
+        for number in (True, False) if dtype == "?" else (1, 5):
+            same(apply(Tensor(x), number), apply(x, number))
+            same(apply(number, Tensor(x)), apply(number, x))
+    same(~Tensor(x), ~x)
+    x &= y[0]
+    with Graph("g", [TensorType(Tensor(x).dtype, ["n", 5])] * 2) as graph:
+        a, b = graph.inputs
+        graph.output(*(apply(a, b) for apply in BITS), ~a)
+    results = graph.compile()(x, x[:, ::-1])
+    for result, expected in zip(results, [*(apply(x, x[:, ::-1]) for apply in BITS), ~x]):
+        same(result, expected)
+
+
+def test_predicates_of_several():
+    with Graph("g", [TensorType("f32", [])]) as graph:
+        (x,) = graph.inputs
+        is_inside = (x > 0.0) & ~(x > 1.0) | (x == 5.0)
+        graph.output(graph.cond(is_inside, lambda: x, lambda: -x))
+    assert [graph.compile()(x).item() for x in (0.5, 2.0, 5.0)] == [0.5, -2.0, 5.0]
+
+
+def test_bits_refuse():
+    with pytest.raises(ValueError, match="bitwise_and: operand 'a' is f32"):
+        Tensor([1.0]) & Tensor([2.0])
+    with pytest.raises(ValueError, match="bitwise_not: operand 'x' is f32"):
+        ~Tensor([1.0])
+    with pytest.raises(TypeError):
+        Tensor([True]) & "a"
+
+
 def test_operators_in_place_make_new_tensors():
     x = first = Tensor([7, 8])
     x += 1

@@ -206,6 +206,53 @@ static void test_where(void **state)
     fer_op_release(op);
 }
 
+/* --- Bits ------------------------------------------------------------------------------------- */
+
+static wide and_reference(fer_dtype dtype, wide a, wide b)
+{
+    (void)dtype;
+    return (wide){.i = a.i & b.i};
+}
+
+static wide or_reference(fer_dtype dtype, wide a, wide b)
+{
+    (void)dtype;
+    return (wide){.i = a.i | b.i};
+}
+
+static wide xor_reference(fer_dtype dtype, wide a, wide b)
+{
+    (void)dtype;
+    return (wide){.i = a.i ^ b.i};
+}
+
+static const fer_dtype BITS[] = {FER_BOOL, FER_I8, FER_U16, FER_I32, FER_U64};
+
+static void test_bits(void **state)
+{
+    (void)state;
+    check_binary("bitwise_and", and_reference, BITS, COUNT(BITS));
+    check_binary("bitwise_or", or_reference, BITS, COUNT(BITS));
+    check_binary("bitwise_xor", xor_reference, BITS, COUNT(BITS));
+    fer_op *op = standard("bitwise_not");
+    for (size_t round = 0; round < ROUNDS; round++) {
+        const fer_dtype dtype = BITS[round % COUNT(BITS)];
+        int64_t extents[3];
+        size_t rank = random_shape(extents);
+        fer_tensor *x = random_tensor(dtype, rank, extents);
+        fer_tensor *y = call(op, x, NULL);
+        assert_shape(y, rank, extents);
+        assert_int_equal(fer_tensor_dtype(y), dtype);
+        for (int64_t i = 0; i < fer_tensor_num_elements(y); i++) {
+            const int64_t from = read_element(x, i).i;
+            assert_int_equal(read_element(y, i).i,
+                             dtype == FER_BOOL ? !from : wrapped(dtype, ~(uint64_t)from));
+        }
+        release_3(x, y, NULL);
+    }
+    fer_op_release(op);
+}
+
 /* --- Integer division ------------------------------------------------------------------------- */
 
 static int64_t floor_div_reference(fer_dtype dtype, wide a, wide b)
@@ -375,6 +422,7 @@ int main(void)
         cmocka_unit_test(test_relu),
         cmocka_unit_test(test_comparisons),
         cmocka_unit_test(test_where),
+        cmocka_unit_test(test_bits),
         cmocka_unit_test(test_floor_division),
         cmocka_unit_test(test_floor_division_of_floats),
         cmocka_unit_test(test_floor_division_never_traps),

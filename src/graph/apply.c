@@ -1,6 +1,7 @@
 /* Calls as languages write them: arguments by position and by name become operands, plain numbers
  * become rank-0 operands, and what the operands are decides between calling and staging. */
 #include "graph/graph.h"
+#include "signature/signature.h"
 #include "signature/unify.h"
 
 #include <string.h>
@@ -73,19 +74,41 @@ static bool is_operand(const fer_op *op, size_t index, const fer_argument *argum
     return false;
 }
 
+/* A number beside other operands, as broadcasting takes it, is what most such calls want. */
+static fer_status fail_plain_number(const fer_op *op, const fer_operand *operand, fer_error *error)
+{
+    const fer_template *type = &operand->type;
+    bool is_any_shape = type->num_axes == 1 && type->axes[0].run != NULL;
+    const char *dtype =
+        type->dtype_var != NULL ? type->dtype_var : fer_dtype_name((fer_dtype)type->dtype);
+    fer_place place = {
+        .op = op->name, .operand = operand->name, .expected = "a tensor", .actual = "a number"};
+    fer_text text = FER_TEXT_INIT;
+    fer_template_append(&text, type);
+    fer_text_append(&text, ": give a tensor of that shape");
+    if (is_any_shape)
+        fer_text_printf(&text,
+                        ", or declare the op with %s: %s[], which in a MAP is one number for all "
+                        "elements",
+                        operand->name, dtype);
+    fer_status status = fer_fail_at(error, FER_TYPE_ERROR, &place,
+                                    "%s: operand '%s' is a plain number, which only a rank-0 "
+                                    "operand takes, but it is declared %s",
+                                    op->name, operand->name, fer_text_string(&text));
+    fer_text_free(&text);
+    return status;
+}
+
 static fer_status check_argument(const fer_op *op, size_t index, const fer_argument *argument,
                                  fer_error *error)
 {
     if (is_operand(op, index, argument))
         return FER_OK;
     const char *name = spec_of(op)->operands[index].name;
+    if (argument->kind == FER_ARGUMENT_NUMBER)
+        return fail_plain_number(op, &spec_of(op)->operands[index], error);
     fer_place place = {
         .op = op->name, .operand = name, .expected = "a tensor", .actual = describe(argument)};
-    if (argument->kind == FER_ARGUMENT_NUMBER)
-        return fer_fail_at(error, FER_TYPE_ERROR, &place,
-                           "%s: operand '%s' is a plain number, which only a rank-0 operand takes; "
-                           "give a tensor",
-                           op->name, name);
     return fer_fail_at(error, FER_TYPE_ERROR, &place, "%s: operand '%s' is %s, not a tensor",
                        op->name, name, place.actual);
 }

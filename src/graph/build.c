@@ -112,8 +112,9 @@ fer_status fer_value_rename(fer_value *value, const char *name, fer_error *error
 {
     fer_graph *graph = value->graph;
     if (fer_graph_find_value(graph, name) != NULL)
-        return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has a value '%s' already", graph->name,
-                        name);
+        return fer_fail(error, FER_VALUE_ERROR,
+                        "graph '%s' has a value '%s' already; give this one another name",
+                        graph->name, name);
     char *copy;
     FER_TRY(fer_copy_string(name, &copy, error));
     fer_status status = fer_names_set(&graph->value_names, name, value, error);

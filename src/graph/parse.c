@@ -241,16 +241,23 @@ static bool standard_package_has(const fer_program_reader *reader, const char *n
 static fer_status fail_unknown_op(const fer_program_reader *reader, const fer_token *at,
                                   const char *name, fer_error *error)
 {
-    if (!fer_lexer_at(&reader->lexer, "("))
+    if (fer_module_find(reader->module, name) != NULL)
         return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error,
-                              "'%s' is no call; a step calls an op, as in f(%s), and there are no "
-                              "operators: add, mul and the like are ops",
+                              "there is no op '%s', but a graph, which is called by `call %s(...)`",
                               name, name);
+    const char *advice = fer_program_advice(name);
+    if (advice != NULL)
+        return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error, "%s", advice);
     if (standard_package_has(reader, name))
         return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error,
                               "there is no op '%s'; the standard package has it: write `use "
                               "\"std\"` at the top",
                               name);
+    const char *other = fer_program_standard_name(name);
+    if (other != NULL && standard_package_has(reader, other))
+        return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error,
+                              "there is no op '%s'; the standard package, \"std\", calls it '%s'",
+                              name, other);
     const char *near = fer_names_near(&reader->module->op_names, name);
     if (near == NULL)
         near = near_kernel(reader, name);

@@ -20,7 +20,7 @@ static fer_status parse_block(fer_program_reader *reader, fer_graph *graph, yiel
                               fer_error *error)
 {
     fer_lexer *lexer = &reader->lexer;
-    FER_TRY(fer_lexer_expect(lexer, "{", "before a block", error));
+    FER_TRY(fer_program_expect(reader, "{", "before a block", error));
     while (!fer_lexer_at(lexer, "yield") && !fer_lexer_at(lexer, "}")) {
         if (fer_lexer_at(lexer, "return"))
             return fer_lexer_fail(
@@ -33,7 +33,7 @@ static fer_status parse_block(fer_program_reader *reader, fer_graph *graph, yiel
     out->token = lexer->token;
     if (fer_lexer_accept(lexer, "yield") && !fer_lexer_at(lexer, "}"))
         FER_TRY(fer_program_parse_values(reader, graph, &out->values, &out->num_values, error));
-    return fer_lexer_expect(lexer, "}", "after what a block yields", error);
+    return fer_program_expect(reader, "}", "after what a block yields", error);
 }
 
 /* Names the results of a node that has ended. Their number is that of what its last block yields.
@@ -42,7 +42,12 @@ static fer_status name_results(fer_program_reader *reader, fer_graph *graph,
                                const fer_step_names *left, const fer_token *at, const char *what,
                                const yielded *last, fer_error *error)
 {
-    FER_TRY(fer_step_names_check(left, reader, graph, at, what, last->num_values, error));
+    fer_status status =
+        fer_step_names_check(left, reader, graph, at, what, last->num_values, error);
+    if (last->num_values == 0)
+        status = fer_program_advise(status, error,
+                                    "its blocks end with `yield` and the names of what they give");
+    FER_TRY(status);
     return fer_step_names_give(left, reader, last->values, error);
 }
 
@@ -55,11 +60,45 @@ static fer_status parse_first_arm(fer_program_reader *reader, fer_graph *graph, 
     fer_token token = reader->lexer.token;
     fer_value *predicate;
     FER_TRY(fer_program_expect_value(reader, graph, &predicate, error));
+    if (!fer_lexer_at(&reader->lexer, "{"))
+        return fer_program_expect(reader, "{", "behind the predicate", error);
     FER_TRY(
         fer_program_locate_in(reader, graph, &token, fer_graph_if(graph, predicate, error), error));
     FER_TRY(parse_block(reader, graph, out, error));
     fer_status status = fer_graph_else(graph, out->values, out->num_values, error);
     return fer_program_locate_in(reader, graph, &out->token, status, error);
+}
+
+/* Ends the message of an arm, or of a body, that yields nothing where something is expected. */
+static fer_status advise_yield(fer_status status, const yielded *a, const yielded *b,
+                               fer_error *error)
+{
+    if ((a->num_values == 0) == (b->num_values == 0))
+        return status;
+    return fer_program_advise(status, error,
+                              "a block ends with `yield` and the names of its values");
+}
+
+/* Behind the first arm: whether there is another one. */
+static fer_status accept_else(fer_program_reader *reader, const fer_graph *graph,
+                              const yielded *first, bool *out_has_else, fer_error *error)
+{
+    fer_lexer *lexer = &reader->lexer;
+    fer_token second = fer_program_peek(reader);
+    *out_has_else = fer_token_is(&second, "{") && fer_lexer_accept(lexer, "else");
+    if (*out_has_else)
+        return FER_OK;
+    bool is_else_if = (fer_lexer_at(lexer, "else") && fer_token_is(&second, "if")) ||
+                      fer_lexer_at(lexer, "elif") || fer_lexer_at(lexer, "elseif");
+    if (is_else_if && second.kind == FER_TOKEN_NAME)
+        return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error, "graph '%s': %s",
+                              graph->name, fer_program_advice("else"));
+    if (first->num_values == 0)
+        return FER_OK;
+    return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error,
+                          "graph '%s': if: the first arm yields %zu value%s, so there must be an "
+                          "else block that yields as many",
+                          graph->name, first->num_values, first->num_values == 1 ? "" : "s");
 }
 
 fer_status fer_program_parse_if(fer_program_reader *reader, fer_graph *graph,
@@ -70,12 +109,15 @@ fer_status fer_program_parse_if(fer_program_reader *reader, fer_graph *graph,
     yielded arms[2] = {{.num_values = 0}, {.num_values = 0}};
     fer_status status = parse_first_arm(reader, graph, &arms[0], error);
     arms[1].token = reader->lexer.token;
-    fer_token second = fer_program_peek(reader);
-    if (status == FER_OK && fer_token_is(&second, "{") && fer_lexer_accept(&reader->lexer, "else"))
+    bool has_else = false;
+    if (status == FER_OK)
+        status = accept_else(reader, graph, &arms[0], &has_else, error);
+    if (has_else)
         status = parse_block(reader, graph, &arms[1], error);
     if (status == FER_OK) {
         yielded *last = &arms[1];
         status = fer_graph_end_if(graph, last->values, last->num_values, last->values, error);
+        status = advise_yield(status, &arms[0], last, error);
         status = fer_program_locate_in(reader, graph, &last->token, status, error);
     }
     if (status == FER_OK)
@@ -92,8 +134,13 @@ static fer_status parse_initial(fer_program_reader *reader, fer_graph *graph,
                                 fer_step_names *carried, yielded *initial, fer_error *error)
 {
     size_t capacity = 0;
-    if (fer_lexer_at(&reader->lexer, "{"))
+    fer_token first = reader->lexer.token;
+    fer_token second = fer_program_peek(reader);
+    if (fer_token_is(&first, "{"))
         return FER_OK;
+    if (!fer_token_is(&second, "="))
+        return fer_lexer_fail(&reader->lexer, &first, FER_VALUE_ERROR, error, "graph '%s': %s",
+                              graph->name, fer_program_advice("while"));
     do {
         FER_TRY(fer_reserve(&initial->values, initial->num_values + 1, &capacity,
                             sizeof *initial->values, error));
@@ -123,7 +170,7 @@ static fer_status parse_condition(fer_program_reader *reader, fer_graph *graph, 
     if (status == FER_OK && condition.num_values != 1)
         status = fer_lexer_fail(&reader->lexer, &condition.token, FER_VALUE_ERROR, error,
                                 "graph '%s': the condition of while yields %zu values, but must "
-                                "yield one, bool[]",
+                                "yield one, bool[], as in `yield p`",
                                 graph->name, condition.num_values);
     if (status == FER_OK) {
         status = fer_graph_do(graph, condition.values[0], error);
@@ -132,6 +179,15 @@ static fer_status parse_condition(fer_program_reader *reader, fer_graph *graph, 
     free(condition.values);
     fer_step_names_clear(&carried);
     return status;
+}
+
+static fer_status expect_body(fer_program_reader *reader, fer_error *error)
+{
+    fer_status status =
+        fer_lexer_expect(&reader->lexer, "do", "after the condition of while", error);
+    return fer_program_advise(status, error,
+                              "the first block yields whether to go on, a second one behind `do` "
+                              "the next values");
 }
 
 fer_status fer_program_parse_while(fer_program_reader *reader, fer_graph *graph,
@@ -143,11 +199,12 @@ fer_status fer_program_parse_while(fer_program_reader *reader, fer_graph *graph,
     yielded body = {.num_values = 0};
     fer_status status = parse_condition(reader, graph, &token, &carried, error);
     if (status == FER_OK)
-        status = fer_lexer_expect(&reader->lexer, "do", "after the condition of while", error);
+        status = expect_body(reader, error);
     if (status == FER_OK)
         status = parse_block(reader, graph, &body, error);
     if (status == FER_OK) {
         status = fer_graph_end_while(graph, body.values, body.num_values, body.values, error);
+        status = advise_yield(status, &carried, &body, error);
         status = fer_program_locate_in(reader, graph, &body.token, status, error);
     }
     if (status == FER_OK)

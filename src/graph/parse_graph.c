@@ -3,6 +3,7 @@
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* The header of a graph, before the graph is there. */
 typedef struct header {
@@ -40,7 +41,8 @@ static fer_status parse_input(fer_program_reader *reader, header *h, fer_error *
     FER_TRY_DONE(
         fer_reserve(&h->inputs, h->num_inputs + 1, &h->inputs_capacity, sizeof *h->inputs, error));
     FER_TRY_DONE(fer_program_expect_name(reader, "an input's name", &name, error));
-    FER_TRY_DONE(fer_lexer_expect(&reader->lexer, ":", "after an input's name", error));
+    status = fer_lexer_expect(&reader->lexer, ":", "after an input's name", error);
+    FER_TRY_DONE(fer_program_advise(status, error, "its type follows, as in x: f32[n]"));
     FER_TRY_DONE(fer_program_parse_type(reader, &type, error));
     h->inputs[h->num_inputs++] = (fer_graph_input){.name = name, .type = type};
     return FER_OK;
@@ -96,6 +98,7 @@ fer_status fer_program_expect_value(fer_program_reader *reader, fer_graph *graph
     *out_value = NULL;
     fer_token token = reader->lexer.token;
     char *name = NULL;
+    FER_TRY(fer_program_require_name(reader, error));
     FER_TRY(fer_program_expect_name(reader, "a value's name", &name, error));
     *out_value = fer_graph_find_value(graph, name);
     const fer_value *ended = fer_names_find(&graph->value_names, name);
@@ -106,6 +109,9 @@ fer_status fer_program_expect_value(fer_program_reader *reader, fer_graph *graph
                                 "graph '%s': '%s' is called where a value belongs; calls do not "
                                 "nest: give its result a name in a step before",
                                 graph->name, name);
+    } else if (*out_value == NULL && token.kind == FER_TOKEN_NAME && strcmp(name, "not") == 0) {
+        status = fer_lexer_fail(&reader->lexer, &token, FER_VALUE_ERROR, error, "graph '%s': %s",
+                                graph->name, fer_program_advice(name));
     } else if (*out_value == NULL && ended != NULL) {
         status = fer_lexer_fail(&reader->lexer, &token, FER_VALUE_ERROR, error,
                                 "graph '%s': '%s' is a value of %s, which has ended; only what it "
@@ -201,11 +207,17 @@ static fer_status parse_body(fer_program_reader *reader, const header *h, fer_gr
     while (!fer_lexer_at(lexer, "return")) {
         if (fer_lexer_at(lexer, "}"))
             return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error,
-                                  "graph '%s' ends without `return`", graph->name);
+                                  "graph '%s' ends without `return` and the names of its results",
+                                  graph->name);
+        fer_token second = fer_program_peek(reader);
+        if (fer_lexer_at(lexer, "yield") && !fer_token_is(&second, "("))
+            return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error,
+                                  "graph '%s': a graph returns; `yield` is for the blocks in it",
+                                  graph->name);
         FER_TRY(fer_program_parse_step(reader, graph, error));
     }
     FER_TRY(parse_return(reader, h, graph, error));
-    return fer_lexer_expect(lexer, "}", "after what a graph returns", error);
+    return fer_program_expect(reader, "}", "after what a graph returns", error);
 }
 
 fer_status fer_program_parse_graph(fer_program_reader *reader, fer_error *error)

@@ -3,6 +3,7 @@
 #include "graph/element.h"
 #include "graph/text.h"
 #include "signature/literal.h"
+#include "signature/signature.h"
 #include "tensor/number.h"
 #include "types/expression.h"
 
@@ -15,6 +16,9 @@
 fer_status fer_step_names_read(fer_step_names *names, fer_program_reader *reader, fer_error *error)
 {
     size_t count = names->count;
+    fer_token_kind kind = reader->lexer.token.kind;
+    if (kind != FER_TOKEN_NAME && kind != FER_TOKEN_STRING)
+        return fer_program_unexpected(reader, "a value's name", error);
     FER_TRY(
         fer_reserve(&names->names, count + 1, &names->names_capacity, sizeof *names->names, error));
     FER_TRY(fer_reserve(&names->tokens, count + 1, &names->tokens_capacity, sizeof *names->tokens,
@@ -57,15 +61,21 @@ fer_status fer_step_names_check(const fer_step_names *names, const fer_program_r
         fer_fail_at(error, FER_VALUE_ERROR, &place,
                     "graph '%s': %s gives %s result%s, but %s name%s it", graph->name, op, expected,
                     num_results == 1 ? "" : "s", actual, names->count == 1 ? " takes" : "s take");
+    if (names->count == 0)
+        status = fer_program_advise(status, error, "a step begins with the names that it gives");
     return fer_lexer_locate(&reader->lexer, at, status, error);
 }
 
-static fer_status parse_names(fer_program_reader *reader, fer_step_names *left, fer_error *error)
+static fer_status parse_names(fer_program_reader *reader, const fer_graph *graph,
+                              fer_step_names *left, fer_error *error)
 {
+    fer_token first = reader->lexer.token;
     do {
         FER_TRY(fer_step_names_read(left, reader, error));
     } while (fer_lexer_accept(&reader->lexer, ","));
-    return fer_lexer_expect(&reader->lexer, "=", "after the names of values", error);
+    if (fer_lexer_accept(&reader->lexer, "="))
+        return FER_OK;
+    return fer_program_fail_names(reader, graph, &first, error);
 }
 
 fer_status fer_program_locate_in(const fer_program_reader *reader, const fer_graph *graph,
@@ -95,7 +105,8 @@ static fer_status parse_param(fer_program_reader *reader, fer_pool *pool, const 
         if (strcmp(params[i].name, kept) == 0)
             return fer_lexer_fail(lexer, &token, FER_VALUE_ERROR, error,
                                   "parameter '%s' is given twice", kept);
-    FER_TRY(fer_lexer_expect(lexer, "=", "after a parameter's name", error));
+    fer_status status = fer_lexer_expect(lexer, "=", "after a parameter's name", error);
+    FER_TRY(fer_program_advise(status, error, "a parameter has a name, as in f<g = 2>(x)"));
     FER_TRY(fer_literal_parse(lexer, pool, out, error));
     out->name = kept;
     return FER_OK;
@@ -132,24 +143,36 @@ done:
     return status;
 }
 
-static bool at_number(const fer_lexer *lexer)
+/* VALUE: a parameter's name where those of operands stand. */
+static fer_status refuse_param(const fer_program_reader *reader, const fer_graph *graph,
+                               const fer_op *op, const fer_token *at, const char *name,
+                               fer_error *error)
 {
-    return lexer->token.kind == FER_TOKEN_INTEGER || lexer->token.kind == FER_TOKEN_FLOAT ||
-           fer_lexer_at(lexer, "-") || fer_lexer_at(lexer, "true") ||
-           fer_lexer_at(lexer, "false") || fer_lexer_at(lexer, "inf") || fer_lexer_at(lexer, "nan");
+    const fer_signature_spec *spec = fer_signature_folded(op->signature);
+    for (size_t i = 0; i < spec->num_operands; i++)
+        if (strcmp(spec->operands[i].name, name) == 0)
+            return FER_OK;
+    if (fer_spec_find_param(spec, name) == NULL)
+        return FER_OK;
+    return fer_lexer_fail(&reader->lexer, at, FER_VALUE_ERROR, error,
+                          "graph '%s': %s: '%s' is a parameter; it stands before the operands, as "
+                          "in %s<%s = ...>(...)",
+                          graph->name, op->name, name, op->name, name);
 }
 
 /* `x`, `2.5` or `name = x`. The caller frees the keyword. */
-static fer_status parse_argument(fer_program_reader *reader, fer_graph *graph, char **out_keyword,
-                                 fer_argument *out, fer_error *error)
+static fer_status parse_argument(fer_program_reader *reader, fer_graph *graph, const fer_op *op,
+                                 char **out_keyword, fer_argument *out, fer_error *error)
 {
+    fer_token first = reader->lexer.token;
     fer_token second = fer_program_peek(reader);
-    if (reader->lexer.token.kind == FER_TOKEN_NAME && fer_token_is(&second, "=")) {
+    if (first.kind == FER_TOKEN_NAME && fer_token_is(&second, "=")) {
         FER_TRY(fer_lexer_expect_name(&reader->lexer, "an operand's name", out_keyword, error));
         fer_lexer_advance(&reader->lexer);
+        FER_TRY(refuse_param(reader, graph, op, &first, *out_keyword, error));
     }
     *out = (fer_argument){.keyword = *out_keyword};
-    if (at_number(&reader->lexer)) {
+    if (fer_program_at_number(reader)) {
         out->kind = FER_ARGUMENT_NUMBER;
         return fer_number_parse(&reader->lexer, &out->as.number, error);
     }
@@ -164,8 +187,8 @@ typedef struct arguments {
     size_t count;
 } arguments;
 
-static fer_status parse_arguments(fer_program_reader *reader, fer_graph *graph, arguments *given,
-                                  fer_error *error)
+static fer_status parse_arguments(fer_program_reader *reader, fer_graph *graph, const fer_op *op,
+                                  arguments *given, fer_error *error)
 {
     fer_lexer *lexer = &reader->lexer;
     FER_TRY(fer_lexer_expect(lexer, "(", "after an op's name", error));
@@ -176,9 +199,9 @@ static fer_status parse_arguments(fer_program_reader *reader, fer_graph *graph, 
             return fer_lexer_fail(lexer, &lexer->token, FER_VALUE_ERROR, error,
                                   "an op takes at most %d operands", FER_MAX_OPERANDS);
         size_t i = given->count++;
-        FER_TRY(parse_argument(reader, graph, &given->keywords[i], &given->list[i], error));
+        FER_TRY(parse_argument(reader, graph, op, &given->keywords[i], &given->list[i], error));
     } while (fer_lexer_accept(lexer, ","));
-    return fer_lexer_expect(lexer, ")", "after an op's operands", error);
+    return fer_program_expect(reader, ")", "after an op's operands", error);
 }
 
 /* `{token: "f#0123456789abcdef"}`: what a printed program shows. Read and not believed: the op's
@@ -219,7 +242,7 @@ static fer_status parse_call(fer_program_reader *reader, fer_graph *graph,
     arguments given = {.count = 0};
     fer_token token = reader->lexer.token;
     FER_TRY_DONE(parse_op(reader, &op, error));
-    FER_TRY_DONE(parse_arguments(reader, graph, &given, error));
+    FER_TRY_DONE(parse_arguments(reader, graph, op, &given, error));
     FER_TRY_DONE(skip_attributes(reader, error));
     status = stage(reader, graph, &token, op, &given, left, error);
 
@@ -250,8 +273,14 @@ static fer_status parse_constant(fer_program_reader *reader, fer_graph *graph,
     fer_type *type = NULL;
     fer_tensor *tensor = NULL;
     fer_value *value = NULL;
-    FER_TRY(fer_program_parse_type(reader, &type, error));
-    fer_status status = fer_elements_parse(&reader->lexer, type, &tensor, error);
+    fer_status status = fer_program_parse_type(reader, &type, error);
+    if (status == FER_OK && !fer_lexer_at(&reader->lexer, "["))
+        status = fer_lexer_unexpected(&reader->lexer, "the elements of the constant", error);
+    if (status != FER_OK) {
+        fer_type_release(type);
+        return fer_program_advise(status, error, fer_program_advice("constant"));
+    }
+    status = fer_elements_parse(&reader->lexer, type, &tensor, error);
     if (status == FER_OK) {
         status = fer_graph_constant(graph, tensor, &value, error);
         status = fer_program_locate_in(reader, graph, &token, status, error);
@@ -267,7 +296,8 @@ static fer_status parse_dims(fer_program_reader *reader, fer_dim **dims, size_t 
                              fer_error *error)
 {
     fer_lexer *lexer = &reader->lexer;
-    FER_TRY(fer_lexer_expect(lexer, "[", "before the dims of a rebind", error));
+    fer_status status = fer_lexer_expect(lexer, "[", "before the dims of a rebind", error);
+    FER_TRY(fer_program_advise(status, error, fer_program_advice("rebind")));
     if (fer_lexer_accept(lexer, "]"))
         return FER_OK;
     do {
@@ -334,6 +364,8 @@ static fer_status parse_right(fer_program_reader *reader, fer_graph *graph,
         return fer_program_parse_while(reader, graph, left, error);
     if (at_word(reader, "call"))
         return fer_program_parse_graph_call(reader, graph, left, error);
+    if (!fer_program_at_call(reader, graph))
+        return fer_program_fail_right(reader, graph, error);
     return parse_call(reader, graph, left, error);
 }
 
@@ -364,7 +396,7 @@ static fer_status note_place(const fer_program_reader *reader, const fer_token *
 fer_status fer_program_parse_step(fer_program_reader *reader, fer_graph *graph, fer_error *error)
 {
     fer_step_names left = {.count = 0};
-    fer_status status = has_no_names(reader) ? FER_OK : parse_names(reader, &left, error);
+    fer_status status = has_no_names(reader) ? FER_OK : parse_names(reader, graph, &left, error);
     fer_token right = reader->lexer.token;
     fer_block *block = graph->current;
     size_t num_nodes = block->num_nodes;

@@ -71,6 +71,32 @@ fer_status fer_step_names_check(const fer_step_names *names, const fer_program_r
 fer_status fer_program_locate_in(const fer_program_reader *reader, const fer_graph *graph,
                                  const fer_token *at, fer_status status, fer_error *error);
 
+/* What to write instead of a word that other languages begin a step or a call with; NULL: of others
+ * nothing is known. */
+const char *fer_program_advice(const char *word);
+/* What the standard package calls an op that others call `name`; or NULL. */
+const char *fer_program_standard_name(const char *name);
+/* Ends a message of VALUE with advice. Returns `status`. */
+fer_status fer_program_advise(fer_status status, fer_error *error, const char *advice);
+/* Whether a number, true or false comes next. */
+bool fer_program_at_number(const fer_program_reader *reader);
+/* As fer_lexer_expect, behind a value: an operator there is told what stands for it. */
+fer_status fer_program_expect(fer_program_reader *reader, const char *text, const char *where,
+                              fer_error *error);
+/* VALUE: what comes next is no such name; with what it may have been meant for. */
+fer_status fer_program_unexpected(const fer_program_reader *reader, const char *what,
+                                  fer_error *error);
+/* VALUE, unless what comes next can name a value. */
+fer_status fer_program_require_name(const fer_program_reader *reader, fer_error *error);
+/* Whether an op and its operands come next, rather than a comparison. */
+bool fer_program_at_call(const fer_program_reader *reader, const fer_graph *graph);
+/* VALUE: names, of which this is the first, without a `=` behind them; a right side that is none.
+ */
+fer_status fer_program_fail_names(fer_program_reader *reader, const fer_graph *graph,
+                                  const fer_token *first, fer_error *error);
+fer_status fer_program_fail_right(fer_program_reader *reader, const fer_graph *graph,
+                                  fer_error *error);
+
 /* The right sides with blocks, and the call of a graph; from the word on. */
 fer_status fer_program_parse_if(fer_program_reader *reader, fer_graph *graph,
                                 const fer_step_names *left, fer_error *error);

@@ -235,7 +235,8 @@ static fer_status fail_run_length(const fer_binder *b, const fer_run_binding *bo
         expected.has_failed || actual.has_failed
             ? fer_fail_memory(b->error)
             : fail_operand(b, run->operand, fer_text_string(&expected), fer_text_string(&actual),
-                           "has %s for *%s, but *%s is %s, bound by operand '%s'",
+                           "has %s for *%s, but *%s is %s, bound by operand '%s'; operands "
+                           "are not broadcast",
                            fer_text_string(&actual), run->name, run->name,
                            fer_text_string(&expected), operand_name(b, bound->operand));
     fer_text_free(&expected);

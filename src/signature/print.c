@@ -83,6 +83,11 @@ static void append_template(fer_text *text, const fer_template *type, const char
     fer_text_append_char(text, ']');
 }
 
+void fer_template_append(fer_text *text, const fer_template *type)
+{
+    append_template(text, type, "");
+}
+
 static void append_items(fer_text *text, const fer_operand *items, size_t num_items,
                          const char *mark)
 {

@@ -98,6 +98,8 @@ const char *fer_comparison_text(fer_comparison comparison);
 /* As written, or the canonical text. */
 void fer_condition_append(fer_text *text, const fer_condition *condition);
 /* `any_float`, or `bf16|f32`. */
+/* A declared type as it is written: `T[*s, n]`. */
+void fer_template_append(fer_text *text, const fer_template *type);
 void fer_constraint_append(fer_text *text, uint32_t allowed);
 /* The dtypes of a class by its name; 0 for what is no class. */
 uint32_t fer_constraint_class(const char *name, size_t length);

@@ -282,10 +282,14 @@ static void test_runs(void **state)
     check_refuses("f(x: f32[*s, n], y: f32[m, *s]) -> f32[*s]", "f32[2, 3, 4]; f32[4, 2, 5]",
                   FER_VALUE_ERROR,
                   "f: operand 'y' axis 2 is 5, but *s has 3 there, bound by operand 'x' axis 1");
-    check_refuses("f(x: f32[*s], y: f32[*s]) -> f32[*s]", "f32[2, k]; f32[2]", FER_VALUE_ERROR,
-                  "f: operand 'y' has [2] for *s, but *s is [2, k], bound by operand 'x'");
-    check_refuses("f(x: f32[*s], y: f32[*s]) -> f32[*s]", "f32[]; f32[2]", FER_VALUE_ERROR,
-                  "f: operand 'y' has [2] for *s, but *s is [], bound by operand 'x'");
+    check_refuses(
+        "f(x: f32[*s], y: f32[*s]) -> f32[*s]", "f32[2, k]; f32[2]", FER_VALUE_ERROR,
+        "f: operand 'y' has [2] for *s, but *s is [2, k], bound by operand 'x'; operands are "
+        "not broadcast");
+    check_refuses(
+        "f(x: f32[*s], y: f32[*s]) -> f32[*s]", "f32[]; f32[2]", FER_VALUE_ERROR,
+        "f: operand 'y' has [2] for *s, but *s is [], bound by operand 'x'; operands are not "
+        "broadcast");
     check_refuses("f(x: f32[*s], y: f32[*s]) -> f32[*s]", "f32[k]; f32[2]", FER_VALUE_ERROR,
                   "f: operand 'y' axis 0 is 2, but *s has k there, bound by operand 'x' axis 0; if "
                   "the two are equal, rebind the value to say so");

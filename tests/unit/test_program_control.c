@@ -196,7 +196,7 @@ static void faults_have_their_place(void **state)
 {
     (void)state;
     ASSERT_REFUSED(FER_VALUE_ERROR, GRAPH "y = if c { yield x } return y }", "t.fer:6:22", "'g'",
-                   "first arm yields 1 value,", "else arm 0");
+                   "first arm yields 1 value,", "an else block");
     ASSERT_REFUSED(FER_VALUE_ERROR, GRAPH "y = if x { yield x } else { yield x } return y }",
                    "t.fer:6:8: graph 'g': the predicate of if is f32[n]", "bool[]");
     ASSERT_REFUSED(

@@ -155,7 +155,8 @@ static int fail_sharing(void)
 {
     PyErr_SetString(PyExc_ValueError,
                     "the memory is not compact row-major, and it has to be used in place here; "
-                    "numpy.ascontiguousarray makes a compact array");
+                    "give a compact copy, and bring its elements back: "
+                    "copy = numpy.ascontiguousarray(x), x[...] = copy");
     return -1;
 }
 

@@ -1,5 +1,4 @@
 /* ferrule infer: the result types of a declaration for given operand types; needs no kernel. */
-#include "base/lexer.h"
 #include "cli/cli.h"
 
 #include <stdio.h>
@@ -7,27 +6,37 @@
 
 static int run(int argc, char **argv);
 
+static const struct option OPTIONS[] = {
+    {"package", required_argument, NULL, 'p'}, FER_HELP_OPTION, {0}};
+
 const fer_subcommand fer_command_infer = {
     .name = "infer",
-    .arguments = "[--] DECLARATION TYPE...",
+    .arguments = "[--package DIR]... [--] DECLARATION TYPE...",
     .summary = "print a declaration's result types for operand types",
     .help = "\nTYPE is like 'f32[2, w, 3]'. Each result type is one line; `?` stands for a dim "
             "that is\n"
-            "known only when a kernel has run.\n",
-    .letters = ":h",
-    .options = FER_ONLY_HELP,
+            "known only when a kernel has run. With --package, DECLARATION may be the name of a\n"
+            "kernel that the package declares; it is not compiled.\n",
+    .letters = ":hp:",
+    .options = OPTIONS,
     .run = run,
 };
 
-static fer_status parse_declaration(const char *text, fer_signature **out_signature,
-                                    fer_error *error)
+/* Declaring the op of a name that no package declares says what is wrong. */
+static fer_status parse_declaration(const fer_given_declaration *given,
+                                    fer_signature **out_signature, fer_error *error)
 {
-    if (!fer_is_name(text))
-        return fer_signature_parse(text, out_signature, error);
-    return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = text},
-                       "%s: a kernel's name alone says nothing of its types; give the whole "
-                       "declaration, as `ferrule list PACKAGE` prints it",
-                       text);
+    fer_pool pool = {0};
+    const char *text;
+    fer_op *op = NULL;
+    fer_status status = fer_given_text(given, &pool, &text, error);
+    if (status == FER_OK && text == NULL)
+        status = fer_given_declare(given, NULL, 0, &op, error);
+    else if (status == FER_OK)
+        status = fer_signature_parse(text, out_signature, error);
+    fer_op_release(op);
+    fer_pool_clear(&pool);
+    return status;
 }
 
 static fer_status parse_types(char **texts, size_t num_types, fer_type **types, fer_error *error)
@@ -69,14 +78,19 @@ done:
 
 static int run(int argc, char **argv)
 {
-    int code = 0;
-    if (!fer_has_no_options(&fer_command_infer, argc, argv, &code))
-        return code;
+    fer_given_declaration given = {0};
+    int option = 0;
+    while ((option = fer_next_option(&fer_command_infer, argc, argv)) == 'p')
+        if (!fer_given_add_package(&given, optarg))
+            return fer_misuse(&fer_command_infer, "more than %d packages", FER_MAX_PACKAGES);
+    if (option != FER_OPTIONS_END)
+        return fer_options_exit(option);
     if (optind == argc)
         return fer_misuse(&fer_command_infer, "DECLARATION is missing");
+    given.text = argv[optind];
     fer_error error = FER_ERROR_INIT;
     fer_signature *signature = NULL;
-    fer_status status = parse_declaration(argv[optind], &signature, &error);
+    fer_status status = parse_declaration(&given, &signature, &error);
     if (status == FER_OK)
         status = print_results(signature, argv + optind + 1, (size_t)(argc - optind - 1), &error);
     fer_signature_release(signature);

@@ -244,6 +244,24 @@ static fer_status check_map(const checker *c)
     return FER_OK;
 }
 
+/* `written` counts the results that the line begins with. */
+static fer_status check_results_first(const checker *c, size_t written)
+{
+    const fer_line_tensor *tensors = c->line->tensors;
+    for (size_t i = written; i < c->line->num_tensors && i < FER_ABI_MAX_TENSORS; i++)
+        if (tensors[i].role == FER_ABI_RESULT)
+            return disagree(c, &(fer_place){0},
+                            "'%s' is OUT behind '%s', which is %s; results come first: KERNEL(%s, "
+                            "OUT(...), IN(...))",
+                            tensors[i].name, tensors[written].name,
+                            role_word(tensors[written].role), c->spec->name);
+    if (c->line->kind == FER_ABI_SHAPE && written > 0)
+        return disagree(c, &(fer_place){0},
+                        "'%s' is OUT, but a SHAPE reads the operands alone: SHAPE(%s, IN(...))",
+                        tensors[0].name, c->spec->name);
+    return FER_OK;
+}
+
 static fer_status check_line(const checker *c)
 {
     bool is_shape = c->line->kind == FER_ABI_SHAPE;
@@ -253,6 +271,7 @@ static fer_status check_line(const checker *c)
            c->line->tensors[num_written].role == FER_ABI_RESULT)
         num_written++;
     const size_t num_read = c->line->num_tensors - num_written;
+    FER_TRY(check_results_first(c, num_written));
     if (num_written != num_results || num_read != c->spec->num_operands)
         return disagree(c, &(fer_place){0},
                         "it has %zu result%s and %zu operand%s, the declaration has %zu and %zu",

@@ -52,7 +52,11 @@ static fer_status fail_missing_in(const places *all, const char *name, fer_error
         for (size_t j = 0; j < count; j++)
             fer_text_printf(&where, "%s%s", j == 0 ? "" : ", ",
                             fer_package_kernel(package, j).name);
-        fer_text_append(&where, count == 0 ? "no kernels)" : ")");
+        if (count == 0)
+            fer_text_printf(&where,
+                            "no kernels: no .c file in it has KERNEL(%s, ...) or MAP(%s, ...)",
+                            name, name);
+        fer_text_append_char(&where, ')');
     }
     const char *near = nearest_kernel(all, name);
     fer_place place = {.op = name};

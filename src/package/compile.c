@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "package/advice.h"
 #include "package/arguments.h"
 #include "types/dtype.h"
 
@@ -425,6 +426,7 @@ static fer_status fail_compile(const fer_request *request, const fer_workplace *
     if (find_diagnosis(result->output, &first)) {
         append_author_path(&text, request->package, place, &first);
         fer_text_printf(&text, ":%ld: %.*s", first.line, (int)first.text_length, first.text);
+        fer_append_advice(&text, request, first.text, first.text_length);
     } else if (result->signal != 0) {
         fer_text_printf(&text, "the compiler was ended by signal %d", result->signal);
     } else if (result->exit_code != 0) {

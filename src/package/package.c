@@ -199,6 +199,15 @@ static void clear_kernels(fer_package *package)
     package->num_kernels = 0;
 }
 
+static fer_status fail_signature(const fer_kernel_info *kernel, const char *signature,
+                                 fer_error *error)
+{
+    return fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = kernel->name},
+                       "%s: its SIGNATURE is '%.80s' in %s, but the text goes on behind the name, "
+                       "as in SIGNATURE(%s, \"(x: f32[n]) -> f32[n]\");",
+                       kernel->name, signature, kernel->file, kernel->name);
+}
+
 /* Lists what the scans found; whether a name is there twice goes to `out_twice`. */
 static fer_status list_kernels(fer_package *package, const fer_kernel_info **out_twice,
                                fer_error *error)
@@ -221,6 +230,8 @@ static fer_status list_kernels(fer_package *package, const fer_kernel_info **out
             fer_text text = FER_TEXT_INIT;
             if (signature == NULL)
                 continue;
+            if (strchr("(<", signature[strspn(signature, " \t\n")]) == NULL)
+                return fail_signature(kernel, signature, error);
             fer_text_printf(&text, "%s%s", found->name, signature);
             FER_TRY(fer_text_take(&text, (char **)&kernel->signature, error));
         }

@@ -1,22 +1,35 @@
 /* What is said of a crash inside a kernel before the process dies of it. Everything from `handle`
  * down to the formatting is safe in a signal handler. */
 #include "op/op.h"
+#include "tensor/guard.h"
 
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+typedef struct told_operand {
+    const char *name; /* the op's */
+    fer_dtype dtype;
+    int32_t rank;
+    int64_t extents[FER_MAX_RANK];
+} told_operand;
+
 /* What a thread runs. A crash on a thread that a kernel has started itself finds nothing of its
- * own, so the handler must find everybody's: slots stay for ever and are used again. */
+ * own, so the handler must find everybody's: slots stay for ever and are used again.
+ * A kernel that crashes has often written where it should not: what is told was copied before, to
+ * memory between pages that cannot be touched. */
 typedef struct slot {
     struct slot *next;
     atomic_bool is_taken;
-    _Atomic(const fer_specialisation *) running; /* NULL: no kernel */
-    const fer_dl_tensor *const *tensors;
+    atomic_bool is_running;
     bool is_shape;
+    const char *op;
+    const char *file; /* NULL: not known */
+    int64_t line;
+    size_t num_operands;
+    told_operand operands[FER_MAX_OPERANDS];
 } slot;
 
 static atomic_bool is_on;
@@ -44,10 +57,13 @@ typedef struct message {
     size_t length;
 } message;
 
+/* Names may be written over, too: of rubbish not much is shown, and nothing that a terminal obeys.
+ */
 static void append(message *m, const char *text)
 {
-    while (*text != '\0' && m->length < sizeof m->data)
-        m->data[m->length++] = *text++;
+    enum { MAX_TEXT = 256 };
+    for (size_t i = 0; text[i] != '\0' && i < MAX_TEXT && m->length < sizeof m->data; i++)
+        m->data[m->length++] = (unsigned char)text[i] < ' ' || text[i] == 0x7f ? '?' : text[i];
 }
 
 static void append_number(message *m, int64_t value)
@@ -63,56 +79,50 @@ static void append_number(message *m, int64_t value)
     append(m, digits + first);
 }
 
-static void append_type(message *m, fer_dtype dtype, const fer_dl_tensor *tensor)
+static void append_operand(message *m, const told_operand *operand)
 {
-    append(m, fer_dtype_name(dtype));
+    append(m, operand->name);
+    append(m, ": ");
+    append(m, fer_dtype_name(operand->dtype));
     append(m, "[");
-    for (int32_t axis = 0; axis < tensor->ndim && axis < FER_MAX_RANK; axis++) {
+    for (int32_t axis = 0; axis < operand->rank; axis++) {
         append(m, axis == 0 ? "" : ", ");
-        append_number(m, tensor->shape[axis]);
+        append_number(m, operand->extents[axis]);
     }
     append(m, "]");
 }
 
 /* `scale: the KERNEL (scale.c:7) crashed with x: f32[2, 3], by: f32[]`. */
-static void append_running(message *m, const slot *at, const fer_specialisation *running,
-                           bool is_own)
+static void append_running(message *m, const slot *at, bool is_own)
 {
-    const fer_abi_entry *entry =
-        at->is_shape ? fer_library_shape(running->library) : fer_library_kernel(running->library);
-    const fer_plan *plan = &running->plan;
-    const fer_dl_tensor *const *operands = at->tensors + (at->is_shape ? 0 : plan->num_results);
-    append(m, running->op->name);
+    append(m, at->op);
     append(m, at->is_shape ? ": the SHAPE" : ": the kernel");
-    if (entry->file != NULL) {
+    if (at->file != NULL) {
         append(m, " (");
-        append(m, entry->file);
+        append(m, at->file);
         append(m, ":");
-        append_number(m, entry->line);
+        append_number(m, at->line);
         append(m, ")");
     }
     append(m, is_own ? " crashed with " : " was running when a thread crashed, with ");
-    for (size_t i = 0; i < plan->num_operands; i++) {
+    for (size_t i = 0; i < at->num_operands; i++) {
         append(m, i == 0 ? "" : ", ");
-        append(m, fer_signature_folded(running->op->signature)->operands[i].name);
-        append(m, ": ");
-        append_type(m, (fer_dtype)plan->operands[i].dtype, operands[i]);
+        append_operand(m, &at->operands[i]);
     }
-    append(m, plan->num_operands == 0 ? "no operands" : "");
+    append(m, at->num_operands == 0 ? "no operands" : "");
 }
 
 static void tell(const char *signal_name, const slot *at, bool is_own)
 {
-    const fer_specialisation *running = atomic_load(&at->running);
     message m = {.length = 0};
-    if (running == NULL)
+    if (!atomic_load(&at->is_running))
         return;
     append(&m, "ferrule: ");
     append(&m, signal_name);
     append(&m, ": ");
-    append_running(&m, at, running, is_own);
+    append_running(&m, at, is_own);
     m.length -= m.length == sizeof m.data;
-    append(&m, "\n");
+    m.data[m.length++] = '\n';
     ssize_t written = write(STDERR_FILENO, m.data, m.length);
     (void)written; /* there is nobody to tell */
 }
@@ -141,18 +151,18 @@ static void handle(int number, siginfo_t *info, void *context)
     while (index + 1 < NUM_SIGNALS && SIGNALS[index].number != number)
         index++;
     slot *own = own_slot;
-    const fer_specialisation *running = own == NULL ? NULL : atomic_load(&own->running);
-    if (running != NULL) {
+    bool is_running = own != NULL && atomic_load(&own->is_running);
+    if (is_running) {
         tell(SIGNALS[index].name, own, true);
-        atomic_store(&own->running, NULL); /* a host's handler may jump out of the kernel */
+        atomic_store(&own->is_running, false); /* a host's handler may jump out of the kernel */
     } else {
         for (const slot *at = atomic_load(&slots); at != NULL; at = at->next)
             tell(SIGNALS[index].name, at, false);
     }
     errno = saved;
     go_on(index, number, info, context);
-    if (running != NULL)
-        atomic_store(&own->running, running);
+    if (is_running)
+        atomic_store(&own->is_running, true);
 }
 
 /* A stack that is used up leaves no room to say so: the thread that asks gets another one to crash
@@ -178,7 +188,7 @@ static void enter_child(void)
 {
     for (slot *at = atomic_load(&slots); at != NULL; at = at->next)
         if (at != own_slot) {
-            atomic_store(&at->running, NULL);
+            atomic_store(&at->is_running, false);
             give_back(at);
         }
 }
@@ -210,6 +220,17 @@ bool fer_crashes_are_reported(void)
     return atomic_load_explicit(&is_on, memory_order_relaxed);
 }
 
+static slot *make_slot(void)
+{
+    fer_guarded memory;
+    if (fer_guarded_open(sizeof(slot), _Alignof(slot), FER_GUARD_BEHIND, 0, &memory, NULL) !=
+        FER_OK)
+        return NULL;
+    slot *made = (slot *)memory.data;
+    atomic_init(&made->is_taken, true);
+    return made;
+}
+
 /* NULL where there is no memory: then nothing is told. */
 static __attribute__((noinline)) slot *take_slot(void)
 {
@@ -220,10 +241,9 @@ static __attribute__((noinline)) slot *take_slot(void)
         none = false;
     }
     if (taken == NULL) {
-        taken = calloc(1, sizeof *taken);
+        taken = make_slot();
         if (taken == NULL)
             return NULL;
-        atomic_init(&taken->is_taken, true);
         taken->next = atomic_load(&slots);
         while (!atomic_compare_exchange_weak(&slots, &taken->next, taken))
             ;
@@ -236,18 +256,38 @@ static __attribute__((noinline)) slot *take_slot(void)
     return taken;
 }
 
+static void note(slot *self, const fer_specialisation *running, bool is_shape,
+                 const fer_dl_tensor *const *operands)
+{
+    const fer_abi_entry *entry =
+        is_shape ? fer_library_shape(running->library) : fer_library_kernel(running->library);
+    const fer_operand *declared = fer_signature_folded(running->op->signature)->operands;
+    self->is_shape = is_shape;
+    self->op = running->op->name;
+    self->file = entry->file;
+    self->line = entry->line;
+    self->num_operands = running->plan.num_operands;
+    for (size_t i = 0; i < self->num_operands; i++) {
+        told_operand *told = &self->operands[i];
+        told->name = declared[i].name;
+        told->dtype = (fer_dtype)running->plan.operands[i].dtype;
+        told->rank = operands[i]->ndim;
+        for (int32_t axis = 0; axis < told->rank; axis++)
+            told->extents[axis] = operands[i]->shape[axis];
+    }
+}
+
 static int run_watched(fer_kernel_function function, bool is_shape, fer_context *context,
                        const fer_dl_tensor *const *tensors)
 {
     slot *self = own_slot != NULL ? own_slot : take_slot();
     if (self == NULL)
         return function(context, tensors);
-    self->tensors = tensors;
-    self->is_shape = is_shape;
-    atomic_store_explicit(&self->running, fer_context_specialisation(context),
-                          memory_order_release);
+    const fer_specialisation *running = fer_context_specialisation(context);
+    note(self, running, is_shape, tensors + (is_shape ? 0 : running->plan.num_results));
+    atomic_store_explicit(&self->is_running, true, memory_order_release);
     int code = function(context, tensors);
-    atomic_store_explicit(&self->running, NULL, memory_order_release);
+    atomic_store_explicit(&self->is_running, false, memory_order_release);
     return code;
 }
 

@@ -39,6 +39,15 @@ static const char SOURCE[] =
     "        for (;;)\n"
     "            pause();\n"
     "    return OK;\n"
+    "}\n"
+    "KERNEL(scribble, OUT(f32, 1, y), IN(f32, 2, x), IN(i64, 1, places), IN(i64, 0, number))\n"
+    "{\n"
+    "    (void)x, (void)y;\n"
+    "    for (index_t i = 0; i < DIM(places, 0); i++)\n"
+    "        for (int j = 0; j < 16; j++)\n"
+    "            ((char *)AT(places, i))[j] = 1;\n"
+    "    raise((int)AT(number));\n"
+    "    return OK;\n"
     "}\n";
 
 #define CRASH "crash(x: f32[n, m], number: i64[]) -> f32[n]"
@@ -123,6 +132,28 @@ static void crash_below_a_handler_with_info(int number)
     sigaction(number, &action, NULL);
     fer_report_crashes();
     call(CRASH, number);
+}
+
+/* A kernel that writes over the sizes of its operand and over the operand's name. */
+static void crash_with_rubbish(int number)
+{
+    signal(number, say_and_leave);
+    fer_report_crashes();
+    fer_op *op =
+        declare_source("scribble(an_operand_s_name: f32[n, m], places: i64[k], number: i64[]) -> "
+                       "f32[n]",
+                       SOURCE);
+    fer_tensor *x = make_ones(FER_F32, EXTENTS(2, 3));
+    const int64_t addresses[] = {
+        (int64_t)(intptr_t)fer_tensor_shape(x),
+        (int64_t)(intptr_t)fer_signature_folded(fer_op_signature(op))->operands[0].name,
+    };
+    fer_tensor *places = NULL;
+    fer_tensor *of = make_scalar(FER_I64, number);
+    fer_tensor *y = NULL;
+    ASSERT_OK(&error, fer_tensor_copy_from(FER_I64, 1, (int64_t[]){2}, addresses, (fer_device){0},
+                                           &places, &error));
+    (void)!fer_call(op, OPERANDS(x, places, of), 3, &y, 1, &error);
 }
 
 static void crash_in_shape(int number)
@@ -286,6 +317,9 @@ static void test_where_it_crashed(void **state)
     assert_host_sees(crash_in_another_thread,
                      ": threads: the kernel (inline.c:14) was running when a thread crashed, with "
                      "number: i64[]\n");
+    assert_host_sees(crash_with_rubbish,
+                     ": scribble: the kernel (inline.c:31) crashed with ????????????????e: "
+                     "f32[2, 3], places: i64[2], number: i64[]\n");
     assert_host_sees(crash_outside_of_kernels, "");
     assert_host_sees(crash_in_a_child, "");
 }

@@ -205,12 +205,12 @@ struct fer_no_view; /* the view of a type that is no dtype: never defined */
              const type * : (struct fer_const_view_##tag##_##rank *)0,
 
 /* With FERRULE_CHECKED every index is held against its axis and every axis against the rank, and
- * what lies outside is told to who loaded the object, before the access. Without it nothing is
- * left. */
+ * what lies outside is told to who loaded the object, before the access; the answer is the index to
+ * use instead. Without it nothing is left. */
 #ifdef FERRULE_CHECKED
 /* `axis` is -1 where `index` is itself an axis, and `bound` the rank. */
-typedef void (*fer_outside_function)(const char *file, int line, const char *view, int axis,
-                                     index_t index, index_t bound);
+typedef index_t (*fer_outside_function)(const char *file, int line, const char *view, int axis,
+                                        index_t index, index_t bound);
 extern fer_outside_function fer_tell_outside;
 __attribute__((weak, visibility("default"))) fer_outside_function fer_tell_outside;
 FER_INLINE index_t fer_inside(const char *file, int line, const char *view, int axis, index_t index,
@@ -220,14 +220,23 @@ FER_INLINE index_t fer_inside(const char *file, int line, const char *view, int 
         return index;
     if (fer_tell_outside == NULL)
         __builtin_trap();
-    fer_tell_outside(file, line, view, axis, index, bound);
-    return index;
+    return fer_tell_outside(file, line, view, axis, index, bound);
+}
+/* Where one of the axes is empty no index is inside, and the others must not lead far away. */
+FER_INLINE index_t fer_flat(const index_t *extents, int rank, index_t flat)
+{
+    for (int axis = 0; axis < rank; axis++)
+        if (extents[axis] == 0)
+            return 0;
+    return flat;
 }
 #define FER_INDEX(x, axis, index) fer_inside(__FILE__, __LINE__, #x, axis, index, (x).extent[axis])
 #define FER_RANK_INDEX(x, axis) fer_inside(__FILE__, __LINE__, #x, -1, axis, (x).rank)
+#define FER_FLAT(x, rank, flat) fer_flat((x).extent, rank, flat)
 #else
 #define FER_INDEX(x, axis, index) (index)
 #define FER_RANK_INDEX(x, axis) (axis)
+#define FER_FLAT(x, rank, flat) (flat)
 #endif
 
 /* What a view tells: extents, elements. */
@@ -290,7 +299,8 @@ index_t fer_axis_outside_the_view(void)
 #define FER_ASSIGN(element, value) ((element) = NARROW(__typeof__(element), value))
 
 #define FER_ELEMENT(x, num_indices, flat)                                                          \
-    ((x).data[FER_INDEX_CHECK(sizeof((x).extent) / sizeof(index_t), num_indices) + (flat)])
+    ((x).data[FER_INDEX_CHECK(sizeof((x).extent) / sizeof(index_t), num_indices) +                 \
+              FER_FLAT(x, num_indices, flat)])
 /* 0, as a constant expression. */
 #define FER_INDEX_CHECK(slots, num_indices)                                                        \
     ((index_t)(0 * sizeof(struct {                                                                 \

@@ -94,6 +94,16 @@ FER_API FER_MUST_USE fer_status fer_call_into(const fer_op *op, fer_tensor *cons
 FER_API FER_MUST_USE fer_status fer_set_num_threads(uint32_t num_threads, fer_error *error);
 FER_API uint32_t fer_num_threads(void);
 
+/* Whether every call of a kernel is checked, in the whole process, eager or in a model's run: from
+ * any thread, for the calls that start from then on. Gives what it was; at first that is what
+ * $FERRULE_CHECK says, 1 or 0 (the default; anything else is VALUE at the first declaration). A
+ * checked call runs the kernel, compiled once more so that AT and DIM hold their indices against
+ * the extents, on one thread and on copies between guard zones. RUNTIME, naming the op and the
+ * operand or result: the kernel wrote to an operand that is not inout, or beside an operand, a
+ * result or a SCRATCH, or used AT or DIM outside, or did not write all of a result. Then every
+ * tensor holds what it held. docs/verify.md says what is not seen. */
+FER_API bool fer_set_checking(bool is_on);
+
 /* From now on a crash inside a kernel (SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT) says on the
  * standard error which op it was and with which operands, for kernels that are loaded after this
  * call. It changes nothing else: handlers that were there before are called then, and without one

@@ -6,8 +6,8 @@
 #define FERRULE_CLI_VERIFY_H
 
 #include "base/text.h"
+#include "op/held.h"
 #include "op/op.h"
-#include "tensor/guard.h"
 
 /* --- Cases ------------------------------------------------------------------------------------ */
 
@@ -110,15 +110,6 @@ typedef struct fer_findings {
     fer_fault death;
     uintptr_t address; /* of it, from the library's start; 0: nobody knows */
 } fer_findings;
-
-/* The memory of one run. */
-typedef struct fer_held {
-    size_t num_tensors;
-    fer_guarded memory[FER_ABI_MAX_TENSORS]; /* results, then operands */
-    fer_tensor *tensors[FER_ABI_MAX_TENSORS];
-    fer_guarded *scratch;
-    size_t num_scratch;
-} fer_held;
 
 /* What goes on in the process that calls kernels: one case at a time. */
 typedef struct fer_watch {

@@ -14,8 +14,6 @@
 typedef struct run_state {
     fer_context context; /* first: kernels are given its address */
     fer_held held;
-    fer_guard_side side;
-    uint8_t filler; /* of results */
     bool overruns_scratch;
     int64_t open[FER_MAX_SLOTS]; /* extents that SHAPE stores */
     int64_t unknown;
@@ -48,18 +46,7 @@ static int fail(fer_context *context, const char *file, int line, const char *fo
 
 static void *take_scratch(fer_context *context, uint64_t num_bytes)
 {
-    enum { ALIGNMENT = 64 };
-    run_state *run = state_of(context);
-    fer_guarded *larger = realloc(run->held.scratch, (run->held.num_scratch + 1) * sizeof *larger);
-    if (larger == NULL)
-        return NULL;
-    run->held.scratch = larger;
-    /* Not what an unwritten element holds: it may be copied to one. */
-    const uint8_t filler = run->filler ^ 0x66;
-    if (fer_guarded_open(num_bytes, ALIGNMENT, run->side, filler, &larger[run->held.num_scratch],
-                         NULL) != FER_OK)
-        return NULL;
-    return larger[run->held.num_scratch++].data;
+    return fer_held_take_scratch(&state_of(context)->held, num_bytes);
 }
 
 static int64_t *find_extent(fer_context *context, const char *name)
@@ -76,38 +63,12 @@ static int64_t *find_extent(fer_context *context, const char *name)
 
 /* --- Runs ------------------------------------------------------------------------------------- */
 
-static void close_run(run_state *run)
-{
-    for (size_t i = 0; i < run->held.num_tensors; i++) {
-        fer_tensor_release(run->held.tensors[i]);
-        fer_guarded_close(&run->held.memory[i]);
-    }
-    free(run->held.scratch);
-}
-
 static void close_scratch(run_state *run)
 {
-    for (size_t i = 0; i < run->held.num_scratch; i++) {
-        run->overruns_scratch |= !fer_guarded_is_intact(&run->held.scratch[i]);
-        fer_guarded_close(&run->held.scratch[i]);
-    }
-    run->held.num_scratch = 0;
-}
-
-/* A tensor over guarded memory, at a place of the run. */
-static bool open_tensor(run_state *run, size_t place, fer_dtype dtype, size_t rank,
-                        const int64_t *extents)
-{
-    int64_t count = 1;
-    for (size_t i = 0; i < rank; i++)
-        count *= extents[i];
-    const size_t element_bytes = fer_dtype_bytes(dtype);
-    run->held.num_tensors = place + 1;
-    return fer_guarded_open((size_t)count * element_bytes, element_bytes, run->side, run->filler,
-                            &run->held.memory[place], NULL) == FER_OK &&
-           fer_tensor_borrow(dtype, rank, extents, run->held.memory[place].data, false,
-                             (fer_device){0}, NULL, NULL, &run->held.tensors[place],
-                             NULL) == FER_OK;
+    int64_t offset;
+    for (size_t i = 0; i < run->held.num_scratch; i++)
+        run->overruns_scratch |= fer_guarded_is_overrun(&run->held.scratch[i], &offset);
+    fer_held_close_scratch(&run->held);
 }
 
 static bool open_operands(run_state *run, const fer_case *a_case, size_t num_results)
@@ -115,8 +76,8 @@ static bool open_operands(run_state *run, const fer_case *a_case, size_t num_res
     const fer_plan *plan = &a_case->choice->specialisation->plan;
     for (size_t i = 0; i < plan->num_operands; i++) {
         const size_t place = num_results + i;
-        if (!open_tensor(run, place, a_case->choice->dtypes[i], a_case->shapes[i].rank,
-                         a_case->shapes[i].extents))
+        if (fer_held_open(&run->held, place, a_case->choice->dtypes[i], a_case->shapes[i].rank,
+                          a_case->shapes[i].extents, NULL) != FER_OK)
             return false;
         fer_case_fill(a_case, i, run->held.memory[place].data,
                       (size_t)fer_tensor_num_elements(run->held.tensors[place]));
@@ -181,8 +142,7 @@ static void make_run(run_state *run, const fer_case *a_case, fer_guard_side side
                                    .fail = fail,
                                    .scratch = take_scratch,
                                    .extent = find_extent},
-                       .side = side,
-                       .filler = filler};
+                       .held = {.side = side, .filler = filler}};
     fer_watched.held = &run->held;
     const fer_specialisation *bound_one;
     if (!open_operands(run, a_case, plan->num_results)) {
@@ -201,40 +161,15 @@ static void make_run(run_state *run, const fer_case *a_case, fer_guard_side side
         return;
     const size_t num_tensors = run->held.num_tensors;
     for (size_t i = 0; i < plan->num_results; i++)
-        run->is_unusable |= !open_tensor(run, i, (fer_dtype)plan->results[i].dtype,
-                                         bound.results[i].rank, bound.results[i].extents);
+        run->is_unusable |=
+            fer_held_open(&run->held, i, (fer_dtype)plan->results[i].dtype, bound.results[i].rank,
+                          bound.results[i].extents, NULL) != FER_OK;
     run->held.num_tensors = num_tensors;
     if (!run->is_unusable)
         call(run, specialisation->unlogged, 0);
 }
 
 /* --- Cases ------------------------------------------------------------------------------------ */
-
-/* `[1, 0, 2]` of a flat index. */
-static const char *place_text(const fer_tensor *tensor, size_t index, char text[256])
-{
-    const size_t rank = fer_tensor_rank(tensor);
-    const int64_t *extents = fer_tensor_shape(tensor);
-    int64_t places[FER_MAX_RANK];
-    for (size_t i = rank; i > 0; i--) {
-        places[i - 1] = (int64_t)index % extents[i - 1];
-        index /= (size_t)extents[i - 1];
-    }
-    size_t length = (size_t)snprintf(text, 256, "[");
-    for (size_t i = 0; i < rank; i++)
-        length += (size_t)snprintf(text + length, 256 - length, "%s%lld", i == 0 ? "" : ", ",
-                                   (long long)places[i]);
-    snprintf(text + length, 256 - length, "]");
-    return text;
-}
-
-static const char *others_text(size_t count, char text[64])
-{
-    text[0] = '\0';
-    if (count > 1)
-        snprintf(text, 64, " and %zu more", count - 1);
-    return text;
-}
 
 static void compare_tensor(const fer_case *a_case, const run_state *a, const run_state *b, size_t i,
                            const char *what)
@@ -243,19 +178,19 @@ static void compare_tensor(const fer_case *a_case, const run_state *a, const run
         fer_guarded_compare(&a->held.memory[i], &b->held.memory[i],
                             fer_dtype_bytes(fer_tensor_dtype(a->held.tensors[i])));
     const char *name = fer_watched.entry->tensors[i].name;
-    char place[256];
-    char others[64];
+    char place[FER_HELD_TEXT];
+    char others[FER_HELD_TEXT];
     if (found.num_unwritten > 0)
         fer_findings_add(fer_watched.findings, a_case, FER_NOT_WRITTEN, NULL, 0,
                          "element %s of '%s'%s, of %lld",
-                         place_text(a->held.tensors[i], found.first_unwritten, place), name,
-                         others_text(found.num_unwritten, others),
+                         fer_element_text(a->held.tensors[i], found.first_unwritten, place), name,
+                         fer_others_text(found.num_unwritten, others),
                          (long long)fer_tensor_num_elements(a->held.tensors[i]));
     if (found.num_different > 0)
         fer_findings_add(fer_watched.findings, a_case, FER_DIFFERENT_BITS, NULL, 0,
                          "%s do not agree on element %s of '%s'%s", what,
-                         place_text(a->held.tensors[i], found.first_different, place), name,
-                         others_text(found.num_different, others));
+                         fer_element_text(a->held.tensors[i], found.first_different, place), name,
+                         fer_others_text(found.num_different, others));
 }
 
 static void compare(const fer_case *a_case, const run_state *a, const run_state *b,
@@ -284,8 +219,10 @@ static void compare(const fer_case *a_case, const run_state *a, const run_state 
 /* Writes that no guard caught: into the few bytes between the memory and a guard. */
 static void judge_rest(const fer_case *a_case, const run_state *run)
 {
+    int64_t offset;
     for (size_t i = 0; i < run->held.num_tensors; i++)
-        if (run->held.memory[i].pages != NULL && !fer_guarded_is_intact(&run->held.memory[i]))
+        if (run->held.memory[i].pages != NULL &&
+            fer_guarded_is_overrun(&run->held.memory[i], &offset))
             fer_findings_add(fer_watched.findings, a_case, FER_OUT_OF_BOUNDS, NULL, 0,
                              "writes beside '%s'", fer_watched.entry->tensors[i].name);
     if (run->overruns_scratch)
@@ -316,7 +253,7 @@ static void run_case(const fer_case *a_case)
         note_refusal(&runs[0]);
     fer_watched.held = NULL;
     for (int i = 0; i < 3; i++)
-        close_run(&runs[i]);
+        fer_held_close(&runs[i].held);
 }
 
 /* Of work, whatever else the machine does; and for one that waits, ten times as much of time. */

@@ -106,25 +106,20 @@ void fer_findings_read_output(fer_findings *findings, const fer_case *a_case, in
 /* --- Checks ------------------------------------------------------------------------------------
  */
 
-/* What fer_check_kernels is given. */
-static void tell_outside(const char *file, int line, const char *view, int axis, int64_t index,
-                         int64_t bound)
+/* What fer_verify_kernels is given. */
+static int64_t tell_outside(const char *file, int line, const char *view, int axis, int64_t index,
+                            int64_t bound)
 {
-    if (fer_watched.findings == NULL)
-        return;
-    if (axis < 0)
+    char what[FER_HELD_TEXT];
+    if (fer_watched.findings != NULL)
         fer_findings_add(fer_watched.findings, fer_watched.a_case, FER_OUT_OF_BOUNDS, file, line,
-                         "DIM of axis %lld of '%s', which has rank %lld", (long long)index, view,
-                         (long long)bound);
-    else
-        fer_findings_add(fer_watched.findings, fer_watched.a_case, FER_OUT_OF_BOUNDS, file, line,
-                         "AT with index %lld on axis %d of '%s', whose extent is %lld",
-                         (long long)index, axis, view, (long long)bound);
+                         "%s", fer_outside_text(view, axis, index, bound, what));
+    return index;
 }
 
 void fer_verify_prepare(void)
 {
-    fer_check_kernels(tell_outside);
+    fer_verify_kernels(tell_outside);
 }
 
 /* --- Signals ---------------------------------------------------------------------------------- */
@@ -208,10 +203,7 @@ static void note_access(const void *address, const char *verb)
         if (!fer_guarded_holds(memory, address))
             continue;
         const char *name = fer_watched.entry->tensors[i].name;
-        const int64_t element_bytes = (int64_t)fer_dtype_bytes(fer_tensor_dtype(tensor));
-        const int64_t offset = (const char *)address - memory->data;
-        const int64_t element =
-            offset / element_bytes - (offset < 0 && offset % element_bytes != 0);
+        const int64_t element = fer_element_at(tensor, (const char *)address - memory->data);
         const int64_t count = fer_tensor_num_elements(tensor);
         if (element >= 0 && element < count)
             note_death(FER_OPERAND_WRITTEN, "%s element %lld of '%s', which is not INOUT", verb,

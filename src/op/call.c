@@ -1,84 +1,14 @@
 #include "base/log.h"
 #include "base/text.h"
+#include "op/check.h"
 #include "op/op.h"
+#include "op/run.h"
 #include "op/threads.h"
 #include "signature/unify.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* --- What a kernel may ask of its caller ------------------------------------------------------ */
-
-typedef struct scratch {
-    struct scratch *next;
-} scratch;
-
-/* One run of one function of a kernel. */
-typedef struct run_state {
-    fer_context context; /* first: kernels are given its address */
-    fer_error *error;
-    bool has_failed;
-    scratch *scratch;
-    int64_t *open;   /* extents that SHAPE stores, or NULL */
-    int64_t unknown; /* where an extent goes that the declaration does not have */
-} run_state;
-
-static run_state *state_of(fer_context *context)
-{
-    return (run_state *)context;
-}
-
-/* The first failure is the one that is told. */
-static int fail(fer_context *context, const char *file, int line, const char *format, ...)
-{
-    run_state *state = state_of(context);
-    if (state->has_failed)
-        return 1;
-    state->has_failed = true;
-    const char *name = fer_context_specialisation(context)->op->name;
-    fer_text message = FER_TEXT_INIT;
-    va_list arguments;
-    va_start(arguments, format);
-    fer_text_vprintf(&message, format, arguments);
-    va_end(arguments);
-    if (file != NULL)
-        fer_text_printf(&message, " (%s:%d)", file, line);
-    if (message.has_failed)
-        (void)fer_fail_memory(state->error);
-    else
-        (void)fer_fail_at(state->error, FER_RUNTIME_ERROR, &(fer_place){.op = name}, "%s: %s", name,
-                          fer_text_string(&message));
-    fer_text_free(&message);
-    return 1;
-}
-
-static void *take_scratch(fer_context *context, uint64_t num_bytes)
-{
-    enum { ALIGNMENT = 64 };
-    run_state *state = state_of(context);
-    uint64_t size;
-    if (__builtin_add_overflow(num_bytes, sizeof(scratch) + ALIGNMENT, &size) || size > SIZE_MAX)
-        return NULL;
-    scratch *block = malloc((size_t)size);
-    if (block == NULL)
-        return NULL;
-    block->next = state->scratch;
-    state->scratch = block;
-    uintptr_t start = (uintptr_t)(block + 1);
-    return (char *)(block + 1) + (ALIGNMENT - start % ALIGNMENT) % ALIGNMENT;
-}
-
-static int64_t *find_extent(fer_context *context, const char *name)
-{
-    run_state *state = state_of(context);
-    const fer_signature *signature = fer_context_specialisation(context)->op->signature;
-    for (size_t i = 0; state->open != NULL && i < fer_signature_num_open(signature); i++)
-        if (strcmp(fer_signature_open_at(signature, i), name) == 0)
-            return &state->open[i];
-    fail(context, NULL, 0, "EXTENT(%s) names no data-dependent dim of the declaration", name);
-    return &state->unknown;
-}
 
 void fer_append_extents(fer_text *text, fer_dtype dtype, size_t rank, const int64_t *extents)
 {
@@ -114,36 +44,15 @@ int fer_run_logged(fer_context *context, const fer_dl_tensor *const *tensors)
     return code;
 }
 
-static __attribute__((noinline)) fer_status finish(run_state *state, int code)
-{
-    while (state->scratch != NULL) {
-        scratch *block = state->scratch;
-        state->scratch = block->next;
-        free(block);
-    }
-    if (code != 0 && !state->has_failed)
-        fail(&state->context, NULL, 0, "the kernel returned %d", code);
-    return state->has_failed ? FER_RUNTIME_ERROR : FER_OK;
-}
-
 static inline fer_status run(const fer_specialisation *specialisation, fer_kernel_function function,
                              const fer_dl_tensor *const *tensors, int64_t *open, fer_error *error)
 {
-    run_state state; /* member by member: this is on the path of every call */
-    state.context.struct_bytes = sizeof state.context;
-    state.context.num_threads = fer_threads_now();
-    state.context.runtime = (void *)specialisation;
-    state.context.fail = fail;
-    state.context.scratch = take_scratch;
-    state.context.extent = find_extent;
-    state.error = error;
-    state.has_failed = false;
-    state.scratch = NULL;
-    state.open = open;
-    int code = function(&state.context, tensors);
-    return __builtin_expect(code == 0 && !state.has_failed && state.scratch == NULL, 1)
-               ? FER_OK
-               : finish(&state, code);
+    const uint32_t mode = fer_run_mode_now();
+    if (__builtin_expect((mode & FER_MODE_CHECKS) != 0, 0))
+        return fer_run_checked(specialisation, tensors, open, error);
+    fer_kernel_run state;
+    fer_kernel_run_begin(&state, specialisation, mode, open, error);
+    return fer_kernel_run_end(&state, function(&state.context, tensors));
 }
 
 fer_status fer_specialisation_run(const fer_specialisation *specialisation,

@@ -13,6 +13,7 @@
 typedef struct fer_specialisation {
     struct fer_specialisation *next;
     const fer_op *op;
+    fer_dtype *var_dtypes; /* that it was selected for */
     fer_library *library;
     fer_kernel_function run;        /* what a call runs; fer_run_watched stands in for... */
     fer_kernel_function unwatched;  /* ...this, and fer_run_logged for... */
@@ -20,6 +21,8 @@ typedef struct fer_specialisation {
     fer_kernel_function unobserved; /* ...this, which is the kernel's, or limits its threads */
     fer_kernel_function shape;      /* NULL: no data-dependent results */
     fer_kernel_function unwatched_shape;
+    /* The same, built checked; NULL until a call needs it. Has none of its own. */
+    _Atomic(struct fer_specialisation *) checked;
     fer_plan plan;
 } fer_specialisation;
 
@@ -49,6 +52,10 @@ void fer_op_first_dtypes(const fer_op *op, fer_dtype *out_dtypes);
  */
 fer_status fer_op_select(const fer_op *op, const fer_dtype *var_dtypes,
                          const fer_specialisation **out_specialisation, fer_error *error);
+
+/* The checked one of a specialisation, which lives as long; compiles it if need be. */
+fer_status fer_specialisation_checked(const fer_specialisation *specialisation,
+                                      const fer_specialisation **out_checked, fer_error *error);
 
 /* Checks compact operands as a call does, everything but overlap: number, dtypes, dims, conditions,
  * devices, inout operands writable. Gives the specialisation and fills `bound`; with data-dependent

@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "op/check.h"
 #include "op/op.h"
 #include "op/threads.h"
 #include "signature/unify.h"
@@ -10,12 +11,14 @@ static void destroy(fer_specialisation *specialisation)
 {
     if (specialisation == NULL)
         return;
+    destroy(atomic_load(&specialisation->checked));
     fer_plan_clear(&specialisation->plan);
     fer_library_release(specialisation->library);
+    free(specialisation->var_dtypes);
     free(specialisation);
 }
 
-static fer_status open_library(const fer_op *op, const fer_dtype *var_dtypes,
+static fer_status open_library(const fer_op *op, const fer_dtype *var_dtypes, bool is_checked,
                                fer_library **out_library, fer_error *error)
 {
     const fer_signature_spec *spec = fer_signature_folded(op->signature);
@@ -24,8 +27,12 @@ static fer_status open_library(const fer_op *op, const fer_dtype *var_dtypes,
         return fer_fail_memory(error);
     for (size_t i = 0; i < spec->num_dtype_vars; i++)
         choices[i] = (fer_dtype_choice){.name = spec->dtype_vars[i].name, .dtype = var_dtypes[i]};
-    fer_status status = fer_library_open(op->home, op->name, spec->params, spec->num_params,
-                                         choices, spec->num_dtype_vars, out_library, error);
+    fer_status status =
+        is_checked
+            ? fer_library_open_checked(op->home, op->name, spec->params, spec->num_params, choices,
+                                       spec->num_dtype_vars, fer_tell_run, out_library, error)
+            : fer_library_open(op->home, op->name, spec->params, spec->num_params, choices,
+                               spec->num_dtype_vars, out_library, error);
     free(choices);
     return status;
 }
@@ -48,18 +55,32 @@ static void set_functions(fer_specialisation *made)
     made->shape = is_watched ? fer_shape_watched : made->unwatched_shape;
 }
 
-static fer_status create(const fer_op *op, const fer_dtype *var_dtypes,
+static fer_status copy_dtypes(const fer_op *op, const fer_dtype *var_dtypes, fer_dtype **out_dtypes,
+                              fer_error *error)
+{
+    const size_t num_vars = fer_signature_folded(op->signature)->num_dtype_vars;
+    *out_dtypes = calloc(num_vars + 1, sizeof **out_dtypes);
+    if (*out_dtypes == NULL)
+        return fer_fail_memory(error);
+    if (num_vars > 0)
+        memcpy(*out_dtypes, var_dtypes, num_vars * sizeof **out_dtypes);
+    return FER_OK;
+}
+
+static fer_status create(const fer_op *op, const fer_dtype *var_dtypes, bool is_checked,
                          fer_specialisation **out_specialisation, fer_error *error)
 {
     fer_status status = FER_OK;
+    FER_TRY(fer_check_environment(error));
     fer_specialisation *made = calloc(1, sizeof *made);
     if (made == NULL)
         return fer_fail_memory(error);
     made->op = op;
-    FER_TRY_DONE(open_library(op, var_dtypes, &made->library, error));
+    FER_TRY_DONE(copy_dtypes(op, var_dtypes, &made->var_dtypes, error));
+    FER_TRY_DONE(open_library(op, var_dtypes, is_checked, &made->library, error));
     FER_TRY_DONE(fer_conform(op->signature, var_dtypes, op->home, made->library, error));
     FER_TRY_DONE(fer_plan_create(op->signature, var_dtypes, &made->plan, error));
-    fer_threads_prepare();
+    fer_run_mode_prepare();
     set_functions(made);
     *out_specialisation = made;
     made = NULL;
@@ -120,8 +141,27 @@ fer_status fer_op_select(const fer_op *op, const fer_dtype *var_dtypes,
     if (*out_specialisation != NULL)
         return FER_OK;
     fer_specialisation *made = NULL;
-    FER_TRY(create(op, var_dtypes, &made, error));
+    FER_TRY(create(op, var_dtypes, false, &made, error));
     *out_specialisation = publish(op, var_dtypes, made);
+    return FER_OK;
+}
+
+fer_status fer_specialisation_checked(const fer_specialisation *specialisation,
+                                      const fer_specialisation **out_checked, fer_error *error)
+{
+    /* It is a cache inside what is immutable to everyone else. */
+    fer_specialisation *cache = (fer_specialisation *)specialisation;
+    fer_specialisation *checked = atomic_load(&cache->checked);
+    *out_checked = checked;
+    if (checked != NULL)
+        return FER_OK;
+    fer_specialisation *made = NULL;
+    FER_TRY(create(specialisation->op, specialisation->var_dtypes, true, &made, error));
+    if (!atomic_compare_exchange_strong(&cache->checked, &checked, made))
+        destroy(made); /* another thread was faster */
+    else
+        checked = made;
+    *out_checked = checked;
     return FER_OK;
 }
 

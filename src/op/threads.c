@@ -7,16 +7,24 @@
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
-atomic_uint fer_threads_allowed;
+atomic_uint fer_run_mode;
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static bool is_child; /* of a process that had ops: it has none of its parent's threads */
 
+static void allow_threads(uint32_t count)
+{
+    uint32_t mode = atomic_load(&fer_run_mode);
+    while (!atomic_compare_exchange_weak(&fer_run_mode, &mode, (mode & FER_MODE_CHECKS) | count))
+        ;
+}
+
 static void enter_child(void)
 {
     is_child = true;
-    atomic_store(&fer_threads_allowed, 1);
+    allow_threads(1);
 }
 
 /* NULL: not set. */
@@ -52,15 +60,42 @@ static uint32_t default_count(void)
     return count == 0 ? count_processors() : count;
 }
 
+/* NULL: not set. */
+static const char *read_check(void)
+{
+    const char *text = getenv("FERRULE_CHECK");
+    return text == NULL || *text == '\0' ? NULL : text;
+}
+
 static void prepare(void)
 {
-    atomic_store(&fer_threads_allowed, default_count());
+    const char *check = read_check();
+    const bool checks = check != NULL && strcmp(check, "1") == 0;
+    atomic_store(&fer_run_mode, default_count() | (checks ? FER_MODE_CHECKS : 0));
     (void)pthread_atfork(NULL, NULL, enter_child);
 }
 
-void fer_threads_prepare(void)
+void fer_run_mode_prepare(void)
 {
     pthread_once(&once, prepare);
+}
+
+fer_status fer_check_environment(fer_error *error)
+{
+    const char *text = read_check();
+    if (text == NULL || strcmp(text, "0") == 0 || strcmp(text, "1") == 0)
+        return FER_OK;
+    const fer_place place = {.expected = "'0', '1'", .actual = text};
+    return fer_fail_at(error, FER_VALUE_ERROR, &place, "FERRULE_CHECK is '%s'; the choices are %s",
+                       text, place.expected);
+}
+
+bool fer_set_checking(bool is_on)
+{
+    fer_run_mode_prepare();
+    const uint32_t before = is_on ? atomic_fetch_or(&fer_run_mode, FER_MODE_CHECKS)
+                                  : atomic_fetch_and(&fer_run_mode, ~FER_MODE_CHECKS);
+    return (before & FER_MODE_CHECKS) != 0;
 }
 
 fer_status fer_threads_check_environment(fer_error *error)
@@ -77,20 +112,20 @@ fer_status fer_threads_check_environment(fer_error *error)
 
 uint32_t fer_num_threads(void)
 {
-    fer_threads_prepare();
-    return fer_threads_now();
+    fer_run_mode_prepare();
+    return fer_run_mode_now() & ~FER_MODE_CHECKS;
 }
 
 fer_status fer_set_num_threads(uint32_t num_threads, fer_error *error)
 {
-    fer_threads_prepare();
+    fer_run_mode_prepare();
     if (num_threads > FER_MAX_THREADS)
         return fer_fail(error, FER_VALUE_ERROR,
                         "%u threads are too many: at most %d, or 0 for "
                         "the default",
                         num_threads, FER_MAX_THREADS);
     if (!is_child)
-        atomic_store(&fer_threads_allowed, num_threads == 0 ? default_count() : num_threads);
+        allow_threads(num_threads == 0 ? default_count() : num_threads);
     return FER_OK;
 }
 

@@ -89,10 +89,10 @@ static void add_definitions(fer_arguments *arguments, const fer_request *request
                           fer_dtype_name(request->dtypes[i].dtype));
 }
 
-static void add_checked_flags(fer_arguments *arguments, const fer_compiler *compiler,
-                              const fer_workplace *place)
+static void add_verify_flags(fer_arguments *arguments, const fer_compiler *compiler,
+                             const fer_workplace *place)
 {
-    const char *const *flags = fer_checked_flags(compiler->is_clang);
+    const char *const *flags = fer_verify_flags(compiler->is_clang);
     for (size_t i = 0; flags[i] != NULL; i++)
         fer_arguments_add(arguments, "%s", flags[i]);
     /* The build folder is gone when somebody asks for a line. */
@@ -100,7 +100,7 @@ static void add_checked_flags(fer_arguments *arguments, const fer_compiler *comp
 }
 
 static void add_compiler(fer_arguments *arguments, const fer_compiler *compiler,
-                         const fer_workplace *place, bool is_checked)
+                         const fer_workplace *place, const fer_request *request)
 {
     for (size_t i = 0; i < compiler->num_words; i++)
         fer_arguments_add(arguments, "%s", compiler->argv[i]);
@@ -114,8 +114,10 @@ static void add_compiler(fer_arguments *arguments, const fer_compiler *compiler,
 #ifdef FERRULE_KERNEL_SANITIZE
     fer_arguments_add_words(arguments, FERRULE_KERNEL_SANITIZE);
 #endif
-    if (is_checked)
-        add_checked_flags(arguments, compiler, place);
+    if (request->told != NULL)
+        fer_arguments_add(arguments, FER_CHECKED_FLAG);
+    if (request->is_verified)
+        add_verify_flags(arguments, compiler, place);
     fer_arguments_add(arguments, "-I%sinclude", place->up);
     /* The snapshot first: what it has is never read from where it came. */
     fer_arguments_add(arguments, "-iquote.");
@@ -629,7 +631,7 @@ static fer_status build_one(const fer_compiler *compiler, const fer_request *req
                             fer_error *error)
 {
     fer_arguments arguments = {0};
-    add_compiler(&arguments, compiler, place, request->is_checked);
+    add_compiler(&arguments, compiler, place, request);
     add_definitions(&arguments, request);
     add_file(&arguments, request->main->name);
     add_dependency_output(&arguments, place, 0);
@@ -649,14 +651,14 @@ static fer_status build_several(const fer_compiler *compiler, const fer_request 
     fer_arguments link = {0};
     fer_status status = FER_OK;
     size_t index = 0;
-    add_compiler(&link, compiler, place, request->is_checked);
+    add_compiler(&link, compiler, place, request);
     for (size_t i = 0; i < files->count && status == FER_OK; i++) {
         if (!is_linked(request, &files->items[i]))
             continue;
         char object[128];
         snprintf(object, sizeof object, "%sobject%zu.o", place->up, index);
         fer_arguments arguments = {0};
-        add_compiler(&arguments, compiler, place, request->is_checked);
+        add_compiler(&arguments, compiler, place, request);
         add_package_flags(&arguments, request->package, place);
         add_definitions(&arguments, request);
         fer_arguments_add(&arguments, "-c");

@@ -18,7 +18,8 @@ typedef struct fer_request {
     size_t num_params;
     const fer_dtype_choice *dtypes;
     size_t num_dtypes;
-    bool is_checked; /* see fer_check_kernels */
+    fer_outside_function told; /* not NULL: a checked kernel... */
+    bool is_verified;          /* ...for `ferrule verify` */
 } fer_request;
 
 /* `<T = f32, factor = 2>`, or nothing where there is nothing to choose. */

@@ -57,8 +57,8 @@ static struct {
     fer_warning_reader warning_reader;
 } state = {.lock = PTHREAD_MUTEX_INITIALIZER, .build_ended = PTHREAD_COND_INITIALIZER};
 
-/* NULL: kernels are not checked. */
-static _Atomic(fer_outside_function) told_of_outside;
+/* NULL: kernels are not verified. */
+static _Atomic(fer_outside_function) told_to_verify;
 
 static atomic_uint_least64_t num_compiles;
 static atomic_uint_least64_t num_hits;
@@ -93,9 +93,9 @@ void fer_set_warning_reader(fer_warning_reader reader)
     pthread_mutex_unlock(&state.lock);
 }
 
-void fer_check_kernels(fer_outside_function told)
+void fer_verify_kernels(fer_outside_function told)
 {
-    atomic_store(&told_of_outside, told);
+    atomic_store(&told_to_verify, told);
 }
 
 /* --- Forking ---------------------------------------------------------------------------------- */
@@ -269,18 +269,16 @@ static fer_status load_object(const char *kernel, const char *digest, const char
     return status;
 }
 
-/* A checked kernel is loaded only while there is somebody to tell. */
-static void set_outside(const fer_object *object)
+static void set_outside(const fer_object *object, fer_outside_function told)
 {
-    fer_outside_function told = atomic_load(&told_of_outside);
-    void *place = fer_object_symbol(object, "fer_tell_outside");
+    void *place = told == NULL ? NULL : fer_object_symbol(object, "fer_tell_outside");
     if (place != NULL)
         memcpy(place, &told, sizeof told);
 }
 
 /* Loads a binary whose content was judged. Called without the lock, since constructors may call
  * anything; two threads that load the same one find the first one's in the table. */
-static fer_status load(const char *kernel, const char *digest, const char *path,
+static fer_status load(const fer_request *request, const char *digest, const char *path,
                        fer_library **out_library, fer_error *error)
 {
     fer_library *library = calloc(1, sizeof *library);
@@ -288,11 +286,11 @@ static fer_status load(const char *kernel, const char *digest, const char *path,
         return fer_fail_memory(error);
     memcpy(library->digest, digest, FER_DIGEST_HEX);
     library->references = 1;
-    fer_status status = load_object(kernel, digest, path, &library->object, error);
+    fer_status status = load_object(request->kernel, digest, path, &library->object, error);
     if (status != FER_OK)
         goto done;
-    FER_TRY_DONE(find_entries(library, kernel, error));
-    set_outside(library->object);
+    FER_TRY_DONE(find_entries(library, request->kernel, error));
+    set_outside(library->object, request->told);
     pthread_mutex_lock(&state.lock);
     fer_library *loaded = take_loaded(digest);
     if (loaded == NULL) {
@@ -334,18 +332,18 @@ static void entry_name(const char *digest, char out_name[FER_DIGEST_HEX + 3])
     memcpy(out_name + FER_DIGEST_HEX - 1, ".so", 4);
 }
 
-static fer_status open_file(const fer_store *store, const char *kernel, const char *digest,
+static fer_status open_file(const fer_store *store, const fer_request *request, const char *digest,
                             const char *path, fer_library **out_library, fer_error *error)
 {
     if (!fer_store_owns(store, ENTRIES))
         return fer_fail(error, FER_IO_ERROR, "%s: not ours alone", path);
     FER_TRY(check_content(path, digest, error));
-    return load(kernel, digest, path, out_library, error);
+    return load(request, digest, path, out_library, error);
 }
 
 /* Opens what a manifest leads to. Anything wrong with it but MEMORY is a miss: it is built again.
  */
-static fer_status open_entry(const fer_store *store, const char *key, const char *kernel,
+static fer_status open_entry(const fer_store *store, const char *key, const fer_request *request,
                              const char *digest, fer_library **out_library, fer_error *error)
 {
     char name[FER_DIGEST_HEX + 3];
@@ -360,7 +358,7 @@ static fer_status open_entry(const fer_store *store, const char *key, const char
     if (*out_library == NULL) {
         fer_store_hold(store, key);
         fer_store_hold(store, digest);
-        status = open_file(store, kernel, digest, path, out_library, NULL);
+        status = open_file(store, request, digest, path, out_library, NULL);
     }
     free(path);
     return status == FER_MEMORY_ERROR ? fer_fail_memory(error) : FER_OK;
@@ -518,7 +516,7 @@ static fer_status build(const fer_store *store, const fer_compiler *compiler, co
     fer_store_hold(store, key);
     fer_store_hold(store, digest);
     fer_manifest_record(store, key, compiler, request, &made, digest);
-    FER_TRY_DONE(load(request->kernel, digest, path, out_library, error));
+    FER_TRY_DONE(load(request, digest, path, out_library, error));
     fer_pruning pruning; /* the build is done either way */
     log_of(FER_LOG_CACHE, request, ": kept as %s", path);
     if (fer_store_prune(store, fer_store_bound(), &pruning, NULL) == FER_OK &&
@@ -542,7 +540,7 @@ static fer_status find(const fer_store *store, const char *key, const fer_compil
     bool is_found;
     FER_TRY(fer_manifest_find(store, key, compiler, package, digest, &is_found, error));
     if (is_found)
-        FER_TRY(open_entry(store, key, request->kernel, digest, out_library, error));
+        FER_TRY(open_entry(store, key, request, digest, out_library, error));
     if (*out_library == NULL)
         return FER_OK;
     atomic_fetch_add(&num_hits, 1);
@@ -708,27 +706,54 @@ static fer_status choose(const fer_package *package, const fer_request *request,
     return FER_OK;
 }
 
+static fer_status open_request(fer_request *request, fer_library **out_library, fer_error *error)
+{
+    const fer_package *package = request->package;
+    *out_library = NULL;
+    fer_kernel_info info;
+    if (!fer_package_find(package, request->kernel, &info))
+        return fer_fail(error, FER_VALUE_ERROR, "%s: there is no such kernel in %s",
+                        request->kernel, package->path);
+    request->main = fer_sources_find(&package->files, info.file);
+    if (package->object != NULL)
+        return choose(package, request, out_library, error);
+    fer_status status = open_in_store(request, out_library, error);
+    return status == FER_IO_ERROR ? fer_error_prepend(error, status, "%s: ", request->kernel)
+                                  : status;
+}
+
 fer_status fer_library_open(const fer_package *package, const char *kernel, const fer_param *params,
                             size_t num_params, const fer_dtype_choice *dtypes, size_t num_dtypes,
                             fer_library **out_library, fer_error *error)
 {
-    *out_library = NULL;
-    fer_kernel_info info;
-    if (!fer_package_find(package, kernel, &info))
-        return fer_fail(error, FER_VALUE_ERROR, "%s: there is no such kernel in %s", kernel,
-                        package->path);
+    fer_outside_function told = atomic_load(&told_to_verify);
     fer_request request = {
         .package = package,
-        .main = fer_sources_find(&package->files, info.file),
         .kernel = kernel,
         .params = params,
         .num_params = num_params,
         .dtypes = dtypes,
         .num_dtypes = num_dtypes,
-        .is_checked = atomic_load(&told_of_outside) != NULL,
+        .told = told,
+        .is_verified = told != NULL,
     };
-    if (package->object != NULL)
-        return choose(package, &request, out_library, error);
-    fer_status status = open_in_store(&request, out_library, error);
-    return status == FER_IO_ERROR ? fer_error_prepend(error, status, "%s: ", kernel) : status;
+    return open_request(&request, out_library, error);
+}
+
+fer_status fer_library_open_checked(const fer_package *package, const char *kernel,
+                                    const fer_param *params, size_t num_params,
+                                    const fer_dtype_choice *dtypes, size_t num_dtypes,
+                                    fer_outside_function told, fer_library **out_library,
+                                    fer_error *error)
+{
+    fer_request request = {
+        .package = package,
+        .kernel = kernel,
+        .params = params,
+        .num_params = num_params,
+        .dtypes = dtypes,
+        .num_dtypes = num_dtypes,
+        .told = told,
+    };
+    return open_request(&request, out_library, error);
 }

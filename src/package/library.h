@@ -24,6 +24,25 @@ typedef struct fer_dtype_choice {
 fer_status fer_library_open(const fer_package *package, const char *kernel, const fer_param *params,
                             size_t num_params, const fer_dtype_choice *dtypes, size_t num_dtypes,
                             fer_library **out_library, fer_error *error);
+
+/* Told by a checked kernel, before the access, of an index outside its axis, or, with axis -1, of
+ * an axis outside its view's rank. `view` is what the author calls it, `file` as fer_kernel_info
+ * has it. Gives the index to use instead. */
+typedef int64_t (*fer_outside_function)(const char *file, int line, const char *view, int axis,
+                                        int64_t index, int64_t bound);
+/* The same kernel checked: AT and DIM tell `told`, which is always the same function, what lies
+ * outside. A checked kernel has a key of its own. A shared object's is what it is. */
+fer_status fer_library_open_checked(const fer_package *package, const char *kernel,
+                                    const fer_param *params, size_t num_params,
+                                    const fer_dtype_choice *dtypes, size_t num_dtypes,
+                                    fer_outside_function told, fer_library **out_library,
+                                    fer_error *error);
+
+/* From now on kernels are built for `ferrule verify`: checked, undefined behaviour is watched for,
+ * and there are lines for addresses. NULL: as usual again. They have keys of their own; ops keep
+ * what they have loaded. Set it before other threads declare. */
+void fer_verify_kernels(fer_outside_function told);
+
 fer_library *fer_library_retain(const fer_library *library);
 void fer_library_release(fer_library *library); /* NULL-safe */
 
@@ -78,17 +97,6 @@ void fer_watch_forks(void);
 /* Keeps a binary under its content's digest, in the store or for as long as the process lives. */
 fer_status fer_library_keep(const char *data, size_t size, char out_digest[FER_DIGEST_HEX],
                             char **out_path, fer_error *error);
-
-/* Told by a checked kernel, before the access, of an index outside its axis, or, with axis -1, of
- * an axis outside its view's rank. `view` is what the author calls it, `file` as fer_kernel_info
- * has it. */
-typedef void (*fer_outside_function)(const char *file, int line, const char *view, int axis,
-                                     int64_t index, int64_t bound);
-/* From now on kernels are built checked: AT and DIM tell `told` what lies outside, undefined
- * behaviour is watched for, and there are lines for addresses. NULL: as usual again. A checked
- * kernel has a key of its own; ops keep what they have loaded. Set it before other threads declare.
- */
-void fer_check_kernels(fer_outside_function told);
 
 /* The C text of a package in memory; NULL for a folder. Lives as long as the package. */
 const char *fer_package_source(const fer_package *package);

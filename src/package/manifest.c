@@ -87,8 +87,10 @@ void fer_manifest_key(const fer_request *request, char out_key[FER_DIGEST_HEX])
     fer_hasher_string(&hasher, FERRULE_KERNEL_SANITIZE);
 #endif
     fer_flags_hash(&request->package->flags, &hasher);
-    for (int is_clang = 0; request->is_checked && is_clang < 2; is_clang++) {
-        const char *const *flags = fer_checked_flags(is_clang);
+    if (request->told != NULL)
+        fer_hasher_string(&hasher, FER_CHECKED_FLAG);
+    for (int is_clang = 0; request->is_verified && is_clang < 2; is_clang++) {
+        const char *const *flags = fer_verify_flags(is_clang);
         for (size_t i = 0; flags[i] != NULL; i++)
             fer_hasher_string(&hasher, flags[i]);
     }

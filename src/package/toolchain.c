@@ -39,16 +39,16 @@ const char *const FER_KERNEL_FLAGS[] = {
 
 #define CLANG_OPENMP "-fopenmp=libomp"
 
-#define CHECKED_FLAGS                                                                              \
-    "-g", "-fno-omit-frame-pointer", "-fstack-protector-strong", "-DFERRULE_CHECKED=1",            \
-        "-fsanitize=undefined", "-fsanitize=float-cast-overflow"
+#define VERIFY_FLAGS                                                                               \
+    "-g", "-fno-omit-frame-pointer", "-fstack-protector-strong", "-fsanitize=undefined",           \
+        "-fsanitize=float-cast-overflow"
 
 /* clang makes one trap of all those in a function, unless it does not optimise; and then it inlines
  * nothing, so that an `inline` function needs a definition. */
-const char *const *fer_checked_flags(bool is_clang)
+const char *const *fer_verify_flags(bool is_clang)
 {
-    static const char *const GCC[] = {"-O1", CHECKED_FLAGS, "-fsanitize-recover=all", NULL};
-    static const char *const CLANG[] = {"-O0", "-fgnu89-inline", CHECKED_FLAGS,
+    static const char *const GCC[] = {"-O1", VERIFY_FLAGS, "-fsanitize-recover=all", NULL};
+    static const char *const CLANG[] = {"-O0", "-fgnu89-inline", VERIFY_FLAGS,
                                         "-fsanitize-trap=undefined,float-cast-overflow", NULL};
     return is_clang ? CLANG : GCC;
 }

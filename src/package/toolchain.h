@@ -22,10 +22,12 @@ void fer_compiler_clear(fer_compiler *compiler);
 
 /* The flags that decide what a kernel computes; NULL after the last. */
 extern const char *const FER_KERNEL_FLAGS[];
-/* What a checked kernel has in addition; the last `-O` counts. Undefined behaviour is told of by
- * the runtime that comes with gcc; with clang, which often comes without one, it is a trap that
- * names its kind (fer_trap_name). */
-const char *const *fer_checked_flags(bool is_clang);
+/* What a checked kernel has in addition: it computes the same. */
+#define FER_CHECKED_FLAG "-DFERRULE_CHECKED=1"
+/* And what one that is verified has beside that; the last `-O` counts. Undefined behaviour is told
+ * of by the runtime that comes with gcc; with clang, which often comes without one, it is a trap
+ * that names its kind. */
+const char *const *fer_verify_flags(bool is_clang);
 
 /* A digest of the processor's features, which -march=native builds for. */
 const char *fer_target_cpu(void);

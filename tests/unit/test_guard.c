@@ -79,7 +79,7 @@ static void test_nothing_of_empty_memory_may_be_touched(void **state)
     assert_non_null(made.data);
     assert_false(may_touch(made.data, false));
     assert_true(fer_guarded_holds(&made, made.data));
-    assert_true(fer_guarded_is_intact(&made));
+    assert_false(fer_guarded_is_overrun(&made, &(int64_t){0}));
     fer_guarded_seal(&made);
     fer_guarded_close(&made);
 }
@@ -95,6 +95,13 @@ static void test_sealed_memory_is_only_read(void **state)
     fer_guarded_close(&made);
 }
 
+static void assert_overrun(const fer_guarded *made, int64_t expected)
+{
+    int64_t offset = 0;
+    assert_true(fer_guarded_is_overrun(made, &offset));
+    assert_int_equal(offset, expected);
+}
+
 static void test_bytes_beside_it_are_watched(void **state)
 {
     (void)state;
@@ -102,13 +109,58 @@ static void test_bytes_beside_it_are_watched(void **state)
     ASSERT_OK(&error, fer_guarded_open(8, 8, FER_GUARD_BEHIND, 0x5a, &made, &error));
     made.data[0] = 1;
     made.data[7] = 1;
-    assert_true(fer_guarded_is_intact(&made));
-    made.data[-1] = 1;
-    assert_false(fer_guarded_is_intact(&made));
+    assert_false(fer_guarded_is_overrun(&made, &(int64_t){0}));
+    made.data[-2] = 1;
+    assert_overrun(&made, -2);
     fer_guarded_close(&made);
     ASSERT_OK(&error, fer_guarded_open(8, 8, FER_GUARD_BEFORE, 0x5a, &made, &error));
     made.data[8] = 1;
-    assert_false(fer_guarded_is_intact(&made));
+    assert_overrun(&made, 8);
+    fer_guarded_close(&made);
+}
+
+/* On both sides, as far as the memory is long, and at least a page. */
+static void test_zones_are_watched(void **state)
+{
+    (void)state;
+    static const size_t SIZES[] = {0, 1, 12, 5000, 3 << 20};
+    for (size_t i = 0; i < sizeof SIZES / sizeof *SIZES; i++) {
+        const int64_t size = (int64_t)SIZES[i];
+        const int64_t far = size < 4096 ? 4096 : size > 1 << 20 ? 1 << 20 : size;
+        fer_guarded made;
+        ASSERT_OK(&error, fer_guarded_open(SIZES[i], 8, FER_GUARD_ZONES, 0xa5, &made, &error));
+        assert_int_equal((uintptr_t)made.data % 64, 0);
+        for (int64_t j = 0; j < size; j++)
+            assert_int_equal((uint8_t)made.data[j], 0xa5);
+        memset(made.data, 1, SIZES[i]);
+        assert_false(fer_guarded_is_overrun(&made, &(int64_t){0}));
+        made.data[-far] = 1;
+        assert_overrun(&made, -far);
+        made.data[-1] = 1;
+        assert_overrun(&made, -1);
+        made.data[size + far - 1] = 1; /* goes before what is in front */
+        assert_overrun(&made, size + far - 1);
+        made.data[size + 3] = 1;
+        assert_overrun(&made, size + 3);
+        fer_guarded_close(&made);
+        fer_guarded_close(&made);
+    }
+}
+
+static void test_elements_that_hold_the_filler(void **state)
+{
+    (void)state;
+    fer_guarded made;
+    ASSERT_OK(&error, fer_guarded_open(12, 4, FER_GUARD_ZONES, 0xa5, &made, &error));
+    assert_true(fer_guarded_has_filler(&made, 4));
+    made.data[3] = made.data[4] = made.data[10] = 1;
+    assert_false(fer_guarded_has_filler(&made, 4));
+    assert_true(fer_guarded_has_filler(&made, 2));
+    made.data[4] = (char)0xa5;
+    assert_true(fer_guarded_has_filler(&made, 4));
+    fer_guarded_close(&made);
+    ASSERT_OK(&error, fer_guarded_open(0, 4, FER_GUARD_ZONES, 0xa5, &made, &error));
+    assert_false(fer_guarded_has_filler(&made, 4));
     fer_guarded_close(&made);
 }
 
@@ -121,6 +173,8 @@ static void test_too_much_is_no_memory(void **state)
     ASSERT_FAILS(&error, FER_MEMORY_ERROR,
                  fer_guarded_open((size_t)1 << 60, 8, FER_GUARD_BEHIND, 0, &made, &error),
                  "memory");
+    ASSERT_FAILS(&error, FER_MEMORY_ERROR,
+                 fer_guarded_open(SIZE_MAX - 8, 8, FER_GUARD_ZONES, 0, &made, &error), "memory");
     assert_null(made.data);
 }
 
@@ -163,6 +217,8 @@ int main(void)
         cmocka_unit_test(test_nothing_of_empty_memory_may_be_touched),
         cmocka_unit_test(test_sealed_memory_is_only_read),
         cmocka_unit_test(test_bytes_beside_it_are_watched),
+        cmocka_unit_test(test_zones_are_watched),
+        cmocka_unit_test(test_elements_that_hold_the_filler),
         cmocka_unit_test(test_too_much_is_no_memory),
         cmocka_unit_test(test_what_two_runs_made),
     };

@@ -3,7 +3,7 @@
 SIGNATURE(broadcast, "<T>(x: T[*r], like: T[*s]) -> T[*s]");
 DTYPE_VAR(T, f32);
 
-DEFINE_COPY_STRIDED(copy_strided, T)
+DEFINE_STRIDED(load_strided, T, const T, compact[i] = *strided)
 
 /* The result's shape is what x is repeated to, not that of `like`: a declaration may make it of
  * both. x moves not at all along an axis that it lacks or has of length 1. */
@@ -22,6 +22,6 @@ KERNEL(broadcast, OUT(T, ANY, y), IN(T, ANY, x), IN(T, ANY, like))
         steps[axis] = length == 1 ? 0 : step;
         step = OUTER_STEP(x, step, length);
     }
-    copy_strided(DATA(y), SIZE(y), RANK(y), shape, DATA(x), steps);
+    load_strided(DATA(y), SIZE(y), RANK(y), shape, DATA(x), steps);
     return OK;
 }

@@ -2,7 +2,6 @@
 
 SIGNATURE(length, "<T>(x: T[n, *s]) -> i64[]");
 SIGNATURE(median, "(counts: i64[n]) -> i64[]");
-SIGNATURE(store, "<T>(inout to: T[n], index: i64[], value: T[]) -> ()");
 DTYPE_VAR(T, u8);
 
 /* How many rows x has. */
@@ -28,14 +27,5 @@ KERNEL(median, OUT(i64, 0, y), IN(i64, 1, counts))
             break;
     }
     AT(y) = level;
-    return OK;
-}
-
-/* to[index] = value */
-KERNEL(store, INOUT(T, 1, to), IN(i64, 0, index), IN(T, 0, value))
-{
-    const i64 place = AT(index);
-    CHECK(place >= 0 && place < DIM(to, 0), "there is no element %lld", (long long)place);
-    AT(to, place) = AT(value);
     return OK;
 }

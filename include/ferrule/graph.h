@@ -47,10 +47,12 @@ FER_API fer_graph *fer_module_graph_at(const fer_module *module, size_t index); 
 /* Borrowed; NULL when there is none of that name. */
 FER_API fer_graph *fer_module_find(const fer_module *module, const char *name);
 
-/* A graph's input. The dims of `type` are static or bare names, else TYPE. */
+/* A graph's input. The dims of `type` are static or bare names, else TYPE. With `is_inout` it is a
+ * buffer: what the graph changes of it in its place is changed in the caller's tensor. */
 typedef struct fer_graph_input {
     const char *name;
     const fer_type *type;
+    bool is_inout;
 } fer_graph_input;
 
 /* Adds an empty graph; the module owns it, the result is borrowed. VALUE: a name that the module
@@ -70,6 +72,8 @@ FER_API size_t fer_graph_num_ops(const fer_graph *graph);
 
 FER_API const fer_type *fer_value_type(const fer_value *value); /* borrowed */
 FER_API fer_graph *fer_value_graph(const fer_value *value);     /* borrowed */
+/* Whether it is a buffer: an input that is declared inout, or a rebind of one. */
+FER_API bool fer_value_is_inout(const fer_value *value);
 
 /* A constant; the tensor is copied. */
 FER_API FER_MUST_USE fer_status fer_graph_constant(fer_graph *graph, const fer_tensor *tensor,
@@ -77,8 +81,9 @@ FER_API FER_MUST_USE fer_status fer_graph_constant(fer_graph *graph, const fer_t
 
 /* Stages an op: the same checks as a call, on types. Data-dependent dims get a name of the graph's.
  * Refusals as in fer_call; VALUE: a value of another graph; a finished graph; a dim that is false
- * for every size; an inout operand that shares memory with another operand. What only sizes can
- * decide is checked when the graph runs. `out_results` may be `operands`. */
+ * for every size; an inout operand that shares memory with another operand, or with an input of the
+ * graph that is not declared inout. What only sizes can decide is checked when the graph runs.
+ * `out_results` may be `operands`. */
 FER_API FER_MUST_USE fer_status fer_graph_stage(fer_graph *graph, const fer_op *op,
                                                 fer_value *const *operands, size_t num_operands,
                                                 fer_value **out_results, size_t num_results,
@@ -138,8 +143,8 @@ FER_API FER_MUST_USE fer_status fer_graph_end_while(fer_graph *graph, fer_value 
  * as an op's do; a dim that it finds when it runs gets a name of the caller's, as for ops. What it
  * changes of its inputs is changed in the arguments. TYPE: the number of arguments or results.
  * VALUE: the graph itself, an unfinished one or one of another module (so no recursion can be
- * built); dtype, rank, dims; an argument that is changed in its place and shares memory with
- * another; calls and blocks more than 100 deep. */
+ * built); dtype, rank, dims; an argument for an inout input that shares memory with another one, or
+ * with an input of this graph that is not declared inout; calls and blocks more than 100 deep. */
 FER_API FER_MUST_USE fer_status fer_graph_call(fer_graph *graph, const fer_graph *callee,
                                                fer_value *const *arguments, size_t num_arguments,
                                                fer_value **out_results, size_t num_results,

@@ -25,8 +25,8 @@ FER_API void fer_model_release(fer_model *model); /* NULL-safe */
 /* Runs the graph. Inputs are borrowed; outputs are new tensors that the caller releases, one for
  * each output of the graph. Before anything runs: TYPE, the number of inputs or outputs; VALUE, an
  * input's dtype, rank, device, static dims, repeated symbols (the message names graph, input and
- * axis); an input that an inout operand changes, and that is read-only, not compact or overlaps
- * another input. Inputs that are not compact are copied, for this run.
+ * axis); an inout input that is read-only, not compact or overlaps another input. Other inputs that
+ * are not compact are copied, for this run.
  * While it runs: RUNTIME, a kernel that failed (names graph and op), a rebind that is false; VALUE,
  * OVERFLOW, ZERO_DIVISION, a dim or condition that only sizes decide; MEMORY. After an error no
  * output is published. */

@@ -30,7 +30,8 @@ const fer_subcommand fer_command_run = {
         "\nINPUT is a .npy or .png file, or a number for an input of rank 0. A picture is read as\n"
         "f32 in 0..1 where the input is f32, as u16 where it is u16, else as u8. Each -o writes "
         "the\n"
-        "output of that name, or the next one, as .npy or .png; an output without -o is printed.\n"
+        "output of that name, or the next one, as .npy or .png; inout inputs come after the\n"
+        "outputs. What has no -o is printed.\n"
         "--graph is needed where the program has several and none is called main.\n"
         "--report says on stderr what compiled, which shapes went in and came out, and how long\n"
         "it took; --stats how much was compiled, found in the cache and allocated for larger\n"
@@ -63,7 +64,8 @@ typedef struct work {
     char *subject; /* how messages name the graph */
     fer_model *model;
     fer_tensor **inputs;
-    fer_tensor **outputs;
+    fer_tensor **outputs; /* of the graph, then the inout inputs as they are after the run */
+    size_t num_outputs;
     const char **names; /* of the outputs; borrowed, NULL where there is none */
     const char **paths;
     fer_profile profile;
@@ -194,17 +196,35 @@ static fer_status read_inputs(const arguments *arguments, work *work, fer_error 
     return FER_OK;
 }
 
-static fer_status allocate(work *work, fer_error *error)
+/* The outputs' names, then those of the inout inputs, which are outputs too. */
+static void list_outputs(work *work)
+{
+    for (size_t i = 0; i < fer_graph_num_outputs(work->graph); i++)
+        work->names[work->num_outputs++] = fer_graph_output_at(work->graph, i)->name;
+    for (size_t i = 0; i < fer_graph_num_inputs(work->graph); i++)
+        if (fer_value_is_inout(fer_graph_input_at(work->graph, i)))
+            work->names[work->num_outputs++] = fer_graph_input_at(work->graph, i)->name;
+}
+
+static void take_inout_inputs(work *work)
 {
     size_t num_outputs = fer_graph_num_outputs(work->graph);
-    work->inputs = calloc(fer_graph_num_inputs(work->graph) + 1, sizeof *work->inputs);
-    work->outputs = calloc(num_outputs + 1, sizeof *work->outputs);
-    work->names = calloc(num_outputs + 1, sizeof *work->names);
-    work->paths = calloc(num_outputs + 1, sizeof *work->paths);
+    for (size_t i = 0; i < fer_graph_num_inputs(work->graph); i++)
+        if (fer_value_is_inout(fer_graph_input_at(work->graph, i)))
+            work->outputs[num_outputs++] = fer_tensor_retain(work->inputs[i]);
+}
+
+static fer_status allocate(work *work, fer_error *error)
+{
+    size_t num_inputs = fer_graph_num_inputs(work->graph);
+    size_t most = fer_graph_num_outputs(work->graph) + num_inputs + 1;
+    work->inputs = calloc(num_inputs + 1, sizeof *work->inputs);
+    work->outputs = calloc(most, sizeof *work->outputs);
+    work->names = calloc(most, sizeof *work->names);
+    work->paths = calloc(most, sizeof *work->paths);
     if (work->inputs == NULL || work->outputs == NULL || work->names == NULL || work->paths == NULL)
         return fer_fail_memory(error);
-    for (size_t i = 0; i < num_outputs; i++)
-        work->names[i] = fer_graph_output_at(work->graph, i)->name;
+    list_outputs(work);
     fer_text subject = FER_TEXT_INIT;
     fer_text_printf(&subject, "graph '%s'", fer_graph_name(work->graph));
     return fer_text_take(&subject, &work->subject, error);
@@ -231,7 +251,7 @@ static fer_status report(const work *work, double ready_ms, double run_ms, fer_e
     fer_counters counters = fer_read_counters();
     for (size_t i = 0; i < fer_graph_num_inputs(work->graph); i++)
         FER_TRY(report_tensor(fer_graph_input_at(work->graph, i)->name, work->inputs[i], error));
-    for (size_t i = 0; i < fer_graph_num_outputs(work->graph); i++)
+    for (size_t i = 0; i < work->num_outputs; i++)
         FER_TRY(report_tensor(work->names[i], work->outputs[i], error));
     fprintf(stderr, "%-10s %.2f ms: %llu kernels compiled, %llu found in the cache\n", "ready in",
             ready_ms, (unsigned long long)counters.compiles,
@@ -246,9 +266,8 @@ static fer_status perform(const arguments *arguments, work *work, fer_error *err
     FER_TRY(fer_module_read(arguments->program, &work->module, error));
     FER_TRY(choose_graph(arguments, work, error));
     FER_TRY(allocate(work, error));
-    size_t num_outputs = fer_graph_num_outputs(work->graph);
     FER_TRY(fer_outputs_assign(work->subject, arguments->outputs, arguments->num_outputs,
-                               work->names, num_outputs, work->paths, error));
+                               work->names, work->num_outputs, work->paths, error));
     FER_TRY(fer_model_create(work->graph, NULL, &work->model, error));
     double ready_ms = now_in_ms() - start;
     fer_status status = read_inputs(arguments, work, error);
@@ -257,10 +276,11 @@ static fer_status perform(const arguments *arguments, work *work, fer_error *err
     FER_TRY(fer_profile_start(&work->profile, error));
     start = now_in_ms();
     status = fer_model_run(work->model, work->inputs, fer_graph_num_inputs(work->graph),
-                           work->outputs, num_outputs, error);
+                           work->outputs, fer_graph_num_outputs(work->graph), error);
     double run_ms = now_in_ms() - start;
     FER_TRY(fer_profile_finish(&work->profile, status, error));
-    FER_TRY(fer_outputs_publish(work->names, work->outputs, work->paths, num_outputs, error));
+    take_inout_inputs(work);
+    FER_TRY(fer_outputs_publish(work->names, work->outputs, work->paths, work->num_outputs, error));
     return arguments->has_report ? report(work, ready_ms, run_ms, error) : FER_OK;
 }
 
@@ -275,7 +295,7 @@ static void work_clear(work *work)
 {
     if (work->graph != NULL) {
         release_all(work->inputs, fer_graph_num_inputs(work->graph));
-        release_all(work->outputs, fer_graph_num_outputs(work->graph));
+        release_all(work->outputs, work->num_outputs);
     }
     free(work->subject);
     free(work->names);

@@ -65,6 +65,7 @@ static fer_status add_input(fer_graph *graph, const fer_graph_input *input, fer_
     FER_TRY(fer_value_create(graph, fer_type_retain(input->type), NULL, &value, error));
     fer_graph_add_value(graph, value);
     graph->num_inputs++;
+    value->is_changed = input->is_inout;
     FER_TRY(fer_graph_add_dims(graph, value, error));
     return fer_value_rename(value, input->name, error);
 }
@@ -236,4 +237,10 @@ const fer_type *fer_value_type(const fer_value *value)
 fer_graph *fer_value_graph(const fer_value *value)
 {
     return value->graph;
+}
+
+bool fer_value_is_inout(const fer_value *value)
+{
+    const fer_value *root = value->root;
+    return root->is_changed && root->index < root->graph->num_inputs;
 }

@@ -281,18 +281,30 @@ static fer_status check_arguments(const fer_graph *graph, const fer_graph *calle
     return FER_OK;
 }
 
-/* What the callee changes in its place is no other argument. */
-static fer_status check_changed(const fer_graph *graph, const fer_graph *callee,
-                                fer_value *const *arguments, fer_error *error)
+/* What the callee may change in its place may change here, and is no other argument. */
+static fer_status check_inout(const fer_graph *graph, const fer_graph *callee,
+                              fer_value *const *arguments, size_t index, fer_error *error)
+{
+    fer_place place = {.operand = callee->values[index]->name};
+    fer_status status = fer_value_require_changeable(arguments[index], NULL, place.operand, error);
+    if (status != FER_OK)
+        return fer_error_prepend(error, status, "graph '%s': call of '%s': ", graph->name,
+                                 callee->name);
+    for (size_t i = 0; i < callee->num_inputs; i++)
+        if (i != index && arguments[i]->root == arguments[index]->root)
+            return fer_fail_at(error, FER_VALUE_ERROR, &place,
+                               "graph '%s': call of '%s': input '%s' is inout, but input '%s' "
+                               "shares its memory",
+                               graph->name, callee->name, place.operand, callee->values[i]->name);
+    return FER_OK;
+}
+
+static fer_status check_all_inout(const fer_graph *graph, const fer_graph *callee,
+                                  fer_value *const *arguments, fer_error *error)
 {
     for (size_t i = 0; i < callee->num_inputs; i++)
-        for (size_t j = 0; callee->values[i]->is_changed && j < callee->num_inputs; j++)
-            if (i != j && arguments[i]->root == arguments[j]->root)
-                return fer_fail_at(
-                    error, FER_VALUE_ERROR, &(fer_place){.operand = callee->values[i]->name},
-                    "graph '%s': call of '%s': input '%s' is changed in its place, but input '%s' "
-                    "shares its memory",
-                    graph->name, callee->name, callee->values[i]->name, callee->values[j]->name);
+        if (fer_value_is_inout(callee->values[i]))
+            FER_TRY(check_inout(graph, callee, arguments, i, error));
     return FER_OK;
 }
 
@@ -347,7 +359,7 @@ static fer_status call(fer_graph *graph, const fer_graph *callee, fer_value *con
         return fer_error_prepend(error, status, "graph '%s': call of '%s': ", graph->name,
                                  callee->name);
     }
-    FER_TRY(check_changed(graph, callee, arguments, error));
+    FER_TRY(check_all_inout(graph, callee, arguments, error));
     fer_call_binding binding;
     FER_TRY(fer_call_bind(graph, callee, arguments, graph->num_ops, &binding, error));
     fer_node *node = NULL;
@@ -359,7 +371,7 @@ static fer_status call(fer_graph *graph, const fer_graph *callee, fer_value *con
     if (status != FER_OK)
         return status;
     for (size_t i = 0; i < num_arguments; i++)
-        if (callee->values[i]->is_changed)
+        if (fer_value_is_inout(callee->values[i]))
             fer_node_changes(node, i);
     size_t depth = node->block->depth + 1 + callee->depth;
     if (depth > graph->depth)

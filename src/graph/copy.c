@@ -173,7 +173,9 @@ static fer_status create_like(const fer_graph *from, fer_module *module, const c
     if (inputs == NULL)
         return fer_fail_memory(error);
     for (size_t i = 0; i < from->num_inputs; i++)
-        inputs[i] = (fer_graph_input){.name = from->values[i]->name, .type = from->values[i]->type};
+        inputs[i] = (fer_graph_input){.name = from->values[i]->name,
+                                      .type = from->values[i]->type,
+                                      .is_inout = fer_value_is_inout(from->values[i])};
     fer_status status = fer_graph_make(module, name, inputs, from->num_inputs, out_graph, error);
     free(inputs);
     return status;
@@ -192,10 +194,8 @@ static fer_status fill_graph(const fer_rewrite *rewrite, fer_graph *const *calle
         status = fer_fail_memory(error);
         goto done;
     }
-    for (size_t i = 0; i < from->num_inputs; i++) {
+    for (size_t i = 0; i < from->num_inputs; i++)
         c.values[i] = to->values[i];
-        to->values[i]->is_changed = from->values[i]->is_changed;
-    }
     FER_TRY_DONE(copy_block(&c, &from->body, &to->body, error));
     to->depth = from->depth;
     to->has_dynamic_dims = from->has_dynamic_dims;

@@ -114,7 +114,7 @@ static const char *role_of(const fer_node *node, size_t operand)
 static bool changes(const fer_node *node, size_t operand)
 {
     if (node->kind == FER_NODE_CALL)
-        return node->callee->values[operand]->is_changed;
+        return fer_value_is_inout(node->callee->values[operand]);
     return node->kind == FER_NODE_OP &&
            fer_signature_folded(fer_op_signature(node->op))->operands[operand].is_inout;
 }
@@ -203,6 +203,7 @@ static void append_graph(fer_text *dot, size_t index, const fer_graph *graph)
     append_label(dot, &label);
     fer_text_append_char(dot, '\n');
     for (size_t i = 0; i < graph->num_inputs; i++) {
+        fer_text_append(&label, fer_value_is_inout(graph->values[i]) ? "inout " : "");
         append_value(&label, graph->values[i]);
         fer_text_printf(dot, "    g%zu_v%zu [shape=ellipse, ", index, graph->values[i]->index);
         append_label(dot, &label);

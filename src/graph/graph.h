@@ -46,7 +46,8 @@ struct fer_value {
     const fer_node *node; /* that gives it; NULL: an input */
     fer_value *root;      /* whose elements it shares: itself, but for a rebind */
     fer_block *block;     /* that defines it */
-    bool is_changed;      /* a root: an op or a call changes it in its place */
+    bool is_changed;      /* a root: an op or a call changes it in its place. An input: it may,
+                             since that is declared inout */
     bool is_measured;     /* a rebind names a dim that came with it, so it is computed */
 };
 
@@ -143,6 +144,10 @@ fer_status fer_node_select(const fer_node *node, const fer_specialisation **out_
                            fer_error *error);
 /* Whether two constants of one type have the same bytes. */
 bool fer_node_same_constants(const fer_node *a, const fer_node *b);
+/* VALUE for an input that is not declared inout, or a rebind of one. It would be changed as that
+ * operand of an op, or without an op as that input of a graph. */
+fer_status fer_value_require_changeable(const fer_value *value, const char *op, const char *operand,
+                                        fer_error *error);
 /* Notes that the node changes an operand in its place. */
 void fer_node_changes(const fer_node *node, size_t operand);
 

@@ -152,7 +152,8 @@ static bool same_graphs(const fer_graph *a, const fer_graph *b)
         a->is_finished != b->is_finished || !same_values(a->values, b->values, a->num_inputs))
         return false;
     for (size_t i = 0; i < a->num_inputs; i++)
-        if (strcmp(a->values[i]->name, b->values[i]->name) != 0)
+        if (strcmp(a->values[i]->name, b->values[i]->name) != 0 ||
+            fer_value_is_inout(a->values[i]) != fer_value_is_inout(b->values[i]))
             return false;
     return same_blocks(&a->body, &b->body) && same_values(a->outputs, b->outputs, a->num_outputs);
 }

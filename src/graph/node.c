@@ -1,5 +1,6 @@
 /* Values and nodes, the parts that a graph is made of. */
 #include "graph/graph.h"
+#include "graph/text.h"
 #include "signature/unify.h"
 #include "tensor/tensor.h"
 
@@ -85,6 +86,26 @@ fer_status fer_node_add_result(fer_node *node, fer_type *type, fer_error *error)
     FER_TRY(fer_value_create(node->block->graph, type, node, result, error));
     node->num_results++;
     return FER_OK;
+}
+
+fer_status fer_value_require_changeable(const fer_value *value, const char *op, const char *operand,
+                                        fer_error *error)
+{
+    const fer_value *root = value->root;
+    if (root->index >= root->graph->num_inputs || root->is_changed)
+        return FER_OK;
+    fer_text input = FER_TEXT_INIT;
+    fer_input_append(&input, root);
+    fer_status status =
+        input.has_failed
+            ? fer_fail_memory(error)
+            : fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = op, .operand = operand},
+                          "%s%s '%s' is inout, but the graph's input '%s' is not declared so; "
+                          "write 'inout %s'",
+                          op == NULL ? "" : op, op == NULL ? "input" : ": operand", operand,
+                          root->name, fer_text_string(&input));
+    fer_text_free(&input);
+    return status;
 }
 
 void fer_node_changes(const fer_node *node, size_t operand)

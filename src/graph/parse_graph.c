@@ -33,18 +33,28 @@ static void clear_header(header *h)
     free(h->name);
 }
 
+/* The word before an input's name; an input may be called so, too. */
+static bool accept_inout(fer_program_reader *reader)
+{
+    fer_token second = fer_program_peek(reader);
+    bool is_name = second.kind == FER_TOKEN_NAME || second.kind == FER_TOKEN_STRING;
+    return is_name && fer_lexer_accept(&reader->lexer, "inout");
+}
+
 static fer_status parse_input(fer_program_reader *reader, header *h, fer_error *error)
 {
     char *name = NULL;
     fer_type *type = NULL;
     fer_status status = FER_OK;
+    bool is_inout = accept_inout(reader);
     FER_TRY_DONE(
         fer_reserve(&h->inputs, h->num_inputs + 1, &h->inputs_capacity, sizeof *h->inputs, error));
     FER_TRY_DONE(fer_program_expect_name(reader, "an input's name", &name, error));
     status = fer_lexer_expect(&reader->lexer, ":", "after an input's name", error);
     FER_TRY_DONE(fer_program_advise(status, error, "its type follows, as in x: f32[n]"));
     FER_TRY_DONE(fer_program_parse_type(reader, &type, error));
-    h->inputs[h->num_inputs++] = (fer_graph_input){.name = name, .type = type};
+    h->inputs[h->num_inputs++] =
+        (fer_graph_input){.name = name, .type = type, .is_inout = is_inout};
     return FER_OK;
 
 done:

@@ -30,13 +30,29 @@ static fer_status check_operands(const fer_graph *graph, const fer_op *op,
                                "yields can be used outside of it",
                                op->name, place.operand, fer_block_role(operands[i]->block));
     }
-    for (size_t i = 0; i < num_operands; i++)
-        for (size_t j = 0; spec->operands[i].is_inout && j < num_operands; j++)
-            if (i != j && operands[i]->root == operands[j]->root)
-                return fer_fail_at(error, FER_VALUE_ERROR,
-                                   &(fer_place){.op = op->name, .operand = spec->operands[i].name},
-                                   "%s: operand '%s' is inout, but operand '%s' shares its memory",
-                                   op->name, spec->operands[i].name, spec->operands[j].name);
+    return FER_OK;
+}
+
+static fer_status check_inout(const fer_op *op, fer_value *const *operands, size_t index,
+                              fer_error *error)
+{
+    const fer_operand *declared = fer_signature_folded(op->signature)->operands;
+    fer_place place = {.op = op->name, .operand = declared[index].name};
+    FER_TRY(fer_value_require_changeable(operands[index], place.op, place.operand, error));
+    for (size_t i = 0; i < op->num_operands; i++)
+        if (i != index && operands[i]->root == operands[index]->root)
+            return fer_fail_at(error, FER_VALUE_ERROR, &place,
+                               "%s: operand '%s' is inout, but operand '%s' shares its memory",
+                               op->name, place.operand, declared[i].name);
+    return FER_OK;
+}
+
+static fer_status check_all_inout(const fer_op *op, fer_value *const *operands, fer_error *error)
+{
+    const fer_signature_spec *spec = fer_signature_folded(op->signature);
+    for (size_t i = 0; i < spec->num_operands; i++)
+        if (spec->operands[i].is_inout)
+            FER_TRY(check_inout(op, operands, i, error));
     return FER_OK;
 }
 
@@ -101,6 +117,7 @@ static fer_status stage(fer_graph *graph, const fer_op *op, fer_value *const *op
 {
     FER_TRY(fer_graph_require_open(graph, error));
     FER_TRY(check_operands(graph, op, operands, num_operands, error));
+    FER_TRY(check_all_inout(op, operands, error));
     if (num_results != op->num_results)
         return fer_fail_count(error, &(fer_count){.op = op->name,
                                                   .what = "result",

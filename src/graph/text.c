@@ -75,6 +75,13 @@ static void append_type(fer_text *text, const fer_type *type)
         fer_text_printf(text, " @ %d", (int)fer_type_device(type).id);
 }
 
+void fer_input_append(fer_text *text, const fer_value *input)
+{
+    append_value(text, input);
+    fer_text_append(text, ": ");
+    append_type(text, input->type);
+}
+
 /* --- Ops -------------------------------------------------------------------------------------- */
 
 static fer_status add_entry(printer *p, const fer_op *op, const char *name, char *made_name,
@@ -338,9 +345,8 @@ static fer_status append_graph(printer *p, const fer_graph *graph, fer_error *er
     fer_text_append_char(text, '(');
     for (size_t i = 0; i < graph->num_inputs; i++) {
         fer_text_append(text, i == 0 ? "" : ", ");
-        append_value(text, graph->values[i]);
-        fer_text_append(text, ": ");
-        append_type(text, graph->values[i]->type);
+        fer_text_append(text, fer_value_is_inout(graph->values[i]) ? "inout " : "");
+        fer_input_append(text, graph->values[i]);
     }
     fer_text_append(text, graph->num_outputs == 1 ? ") -> " : ") -> (");
     for (size_t i = 0; i < graph->num_outputs; i++) {

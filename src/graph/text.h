@@ -7,6 +7,8 @@
 
 /* A word that means something else where a value stands: a value of that name is quoted. */
 bool fer_is_reserved_name(const char *name);
+/* `counts: i64[256] @ 1`, as an input stands in its graph's line, without the word `inout`. */
+void fer_input_append(fer_text *text, const fer_value *input);
 
 /* Reads the program's text. Owned by the function that parses a module. */
 typedef struct fer_program_reader {

@@ -183,7 +183,7 @@ static fer_status verify_call(const verifier *v, const fer_node *node, fer_error
         node->ordinal < v->ordinal)
         return fail(v, error, "is not a call of the graph '%s'", callee->name);
     for (size_t i = 0; i < node->num_operands; i++)
-        if (callee->values[i]->is_changed && !node->operands[i]->root->is_changed)
+        if (fer_value_is_inout(callee->values[i]) && !node->operands[i]->root->is_changed)
             return fail(v, error, "changes a value that is not marked so");
     fer_call_binding binding;
     FER_TRY(fer_call_bind(v->graph, callee, node->operands, node->ordinal, &binding, error));

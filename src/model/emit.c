@@ -645,7 +645,7 @@ static fer_status emit_inputs(scope *c, fer_error *error)
     for (size_t i = 0; i < c->graph->num_inputs; i++) {
         const fer_value *input = c->graph->values[i];
         FER_TRY(add_slot(s, input, FER_STORAGE_INPUT, i, &c->slot_of[i], error));
-        s->num_changed_inputs += input->is_changed;
+        s->num_inout_inputs += fer_value_is_inout(input);
         s->input_rules[i] = calloc(fer_type_rank(input->type) + 1, sizeof *s->input_rules[i]);
         if (s->input_rules[i] == NULL)
             return fer_fail_memory(error);

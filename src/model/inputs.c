@@ -111,38 +111,37 @@ static bool is_as_before(const fer_tensor *before, const fer_tensor *now)
     return is_same;
 }
 
-/* An input that an op changes in place must be the caller's to change, and no other input's. */
-static fer_status check_changed(const fer_run_state *state, fer_tensor *const *inputs,
-                                size_t num_inputs, size_t index, fer_error *error)
+/* An inout input must be the caller's to change, and no other input's. */
+static fer_status check_inout(const fer_run_state *state, fer_tensor *const *inputs,
+                              size_t num_inputs, size_t index, fer_error *error)
 {
     const char *graph = state->schedule->graph->name;
     const char *name = input_value(state, index)->name;
     fer_place place = {.operand = name};
     if (inputs[index]->is_read_only)
         return fer_fail_at(error, FER_VALUE_ERROR, &place,
-                           "graph '%s': input '%s' is read-only, but an op changes it in place",
-                           graph, name);
+                           "graph '%s': input '%s' is inout, but the tensor is read-only", graph,
+                           name);
     if (!fer_tensor_is_compact(inputs[index]))
         return fer_fail_at(error, FER_VALUE_ERROR, &place,
-                           "graph '%s': input '%s' is not compact, but an op changes it in place; "
-                           "give a compact copy, and copy its elements back",
+                           "graph '%s': input '%s' is inout, but the tensor is not compact; give a "
+                           "compact copy, and copy its elements back",
                            graph, name);
     for (size_t i = 0; i < num_inputs; i++)
         if (i != index && fer_tensors_overlap(inputs[index], inputs[i]))
             return fer_fail_at(
                 error, FER_VALUE_ERROR, &place,
-                "graph '%s': input '%s' is changed in place, but its memory overlaps "
-                "input '%s'",
-                graph, name, input_value(state, i)->name);
+                "graph '%s': input '%s' is inout, but its memory overlaps input '%s'", graph, name,
+                input_value(state, i)->name);
     return FER_OK;
 }
 
-static fer_status check_all_changed(const fer_run_state *state, fer_tensor *const *inputs,
-                                    size_t num_inputs, fer_error *error)
+static fer_status check_all_inout(const fer_run_state *state, fer_tensor *const *inputs,
+                                  size_t num_inputs, fer_error *error)
 {
     for (size_t i = 0; i < num_inputs; i++)
-        if (input_value(state, i)->is_changed)
-            FER_TRY(check_changed(state, inputs, num_inputs, i, error));
+        if (fer_value_is_inout(input_value(state, i)))
+            FER_TRY(check_inout(state, inputs, num_inputs, i, error));
     return FER_OK;
 }
 
@@ -187,8 +186,8 @@ fer_status fer_state_take_inputs(fer_run_state *state, fer_tensor *const *inputs
     }
     for (size_t i = 0; i < num_inputs && !state->is_planned; i++)
         FER_TRY(take_extents(state, i, inputs[i], error));
-    if (s->num_changed_inputs > 0)
-        FER_TRY(check_all_changed(state, inputs, num_inputs, error));
+    if (s->num_inout_inputs > 0)
+        FER_TRY(check_all_inout(state, inputs, num_inputs, error));
     return is_compact ? FER_OK : compact_inputs(state, inputs, num_inputs, error);
 }
 

@@ -132,7 +132,7 @@ typedef struct fer_schedule {
     size_t steps_capacity;
     fer_axis_rule **input_rules;
     size_t num_arguments;
-    size_t num_changed_inputs;
+    size_t num_inout_inputs;
     size_t num_static_buffers; /* these come first */
     size_t num_buffers;
     fer_output_plan *outputs;

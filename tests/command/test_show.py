@@ -28,7 +28,7 @@ KERNEL(count, INOUT(f32, 0, total), IN(f32, 0, x))
 """
 PROGRAM = r"""use "own"
 
-graph sorted(a: f32[], b: f32[], total: f32[]) -> (f32[], f32[]) {
+graph sorted(a: f32[], b: f32[], inout total: f32[]) -> (f32[], f32[]) {
   low, high = sort2(a, b)
   twice = scale<by = 2>(low)
   count(total, twice)
@@ -96,7 +96,7 @@ class Show(CommandTest):
         self.assertEqual(len(labels), len(nodes))
         names = sorted(labels.values())
         self.assertEqual(names, sorted([
-            "a: f32[]", "b: f32[]", "total: f32[]", r"sort2\nlow: f32[]\nhigh: f32[]",
+            "a: f32[]", "b: f32[]", "inout total: f32[]", r"sort2\nlow: f32[]\nhigh: f32[]",
             r"scale\nby = 2\ntwice: f32[]", "count", "count", r"constant [1.5]\nf32[]",
             "output 1", "output 2",
             r"x\ny: f32[n]", r"constant\nmany: f32[9]", r"constant [1.0, 2.0]\nfew: f32[2]",
@@ -108,7 +108,7 @@ class Show(CommandTest):
                     (sort2, scale, 'label="low: f32[]"'),
                     (sort2, "output 2", 'label="high: f32[]"'),
                     (scale, "output 1", 'label=""'), (scale, "count", 'label="as x"'),
-                    ("total: f32[]", "count", 'dir=both, label="as total"'),
+                    ("inout total: f32[]", "count", 'dir=both, label="as total"'),
                     ("count", "count", "style=dotted")]:
             self.assertIn(end, ends)
         # The values' edges, and one for the order of the two counts.

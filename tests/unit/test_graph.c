@@ -340,7 +340,7 @@ static void an_inout_operand_shares_no_memory(void **state)
     (void)state;
     fer_error error = FER_ERROR_INIT;
     fer_module *module = make_module();
-    fer_graph *graph = make_graph(module, "g", TYPES("f32[n]", "f32[n]"));
+    fer_graph *graph = make_graph(module, "g", TYPES("inout f32[n]", "f32[n]"));
     fer_op *accumulate = make_op("accumulate(inout total: f32[n], x: f32[n]) -> ()");
     fer_value *a = fer_graph_input_at(graph, 0);
     fer_value *b = fer_graph_input_at(graph, 1);

@@ -302,11 +302,11 @@ static void a_loop_changes_its_own_memory_and_not_the_initial_value(void **state
 static void arms_and_bodies_change_what_is_around_them(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph add_to(total: f32[k], x: f32[k]) {\n"
+    fer_model *model = make_last("graph add_to(inout total: f32[k], x: f32[k]) {\n"
                                  "  before = twice(total)\n"
                                  "  accumulate(total, x)\n"
                                  "  return before, total }\n"
-                                 "graph g(total: f32[n], x: f32[n], c: bool[], k: i64[]) {\n"
+                                 "graph g(inout total: f32[n], x: f32[n], c: bool[], k: i64[]) {\n"
                                  "  before = twice(total)\n"
                                  "  alias = rebind total [n]\n"
                                  "  if c { accumulate(alias, x) }\n"
@@ -463,7 +463,7 @@ static void a_failure_midway_says_where_and_keeps_what_was_done(void **state)
                                  "  n = count_call(c)\n"
                                  "  y = refuse_negative(x)\n"
                                  "  return y }\n"
-                                 "graph g(x: f32[2], total: f32[2], c: i64[], k: i64[]) {\n"
+                                 "graph g(x: f32[2], inout total: f32[2], c: i64[], k: i64[]) {\n"
                                  "  minus = constant f32[2] [-1, 0]\n"
                                  "  s, i = while s = x, j = k { go = is_positive(j) yield go }\n"
                                  "  do {\n"

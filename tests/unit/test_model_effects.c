@@ -73,7 +73,7 @@ static void inout_on_an_input_changes_the_callers_tensor(void **state)
 {
     (void)state;
     fer_error error = FER_ERROR_INIT;
-    fer_model *model = make_model("graph step(total: f32[n], x: f32[n]) -> () {\n"
+    fer_model *model = make_model("graph step(inout total: f32[n], x: f32[n]) -> () {\n"
                                   "  accumulate(total, x) accumulate(total, x) return }");
     fer_tensor *inputs[] = {FLOATS(1, 2), FLOATS(10, 20)};
     run(model, inputs, 2, NULL, 0);
@@ -103,7 +103,7 @@ static void without_elements_nothing_overlaps(void **state)
 {
     (void)state;
     fer_error error = FER_ERROR_INIT;
-    fer_model *model = make_model("graph step(total: f32[n], x: f32[n], other: f32[m]) -> () {\n"
+    fer_model *model = make_model("graph step(inout total: f32[n], x: f32[n], other: f32[m]) -> () {\n"
                                   "  accumulate(total, x) return }");
     float numbers[] = {1, 2, 3};
     fer_tensor *inputs[3];

@@ -11,7 +11,7 @@ static fer_module *after(const char *pass_name, const char *text)
     const fer_pass *pass;
     fer_module *module = NULL;
     fer_text program = FER_TEXT_INIT;
-    fer_text_printf(&program, "use \"kernels/graph\"\n%s", text);
+    fer_text_printf(&program, "use \"kernels/graph\" use \"std\"\n%s", text);
     fer_module *original = read_program(fer_text_string(&program));
     fer_text_free(&program);
     ASSERT_OK(&error, fer_pass_find(pass_name, &pass, &error));
@@ -225,28 +225,54 @@ static void what_is_changed_or_has_an_effect_is_not_shared(void **state)
 {
     (void)state;
     assert_steps("common",
-                 "graph g(b: f32[n], x: f32[n]) { p = twice(b) accumulate(b, x) q = twice(b)"
+                 "graph g(inout b: f32[n], x: f32[n]) { p = twice(b) accumulate(b, x) q = twice(b)"
                  " return p, q }",
                  "twice(b) accumulate(b,x) twice(b) ", "p,q");
     assert_steps("common",
                  "graph g(x: f32[n]) { p = twice(x) q = twice(x) accumulate(q, x) return p, q }",
                  "twice(x) twice(x) accumulate(q,x) ", "p,q");
-    assert_steps("common",
-                 "graph g(b: f32[n], x: f32[n]) { r = rebind b [n] p = twice(r) accumulate(b, x)"
-                 " q = twice(r) return p, q }",
-                 "rebind(b) twice(r) accumulate(b,x) twice(r) ", "p,q");
-    assert_steps("common",
-                 "graph g(b: f32[n], x: f32[n]) { accumulate(b, x) accumulate(b, x) return b }",
-                 "accumulate(b,x) accumulate(b,x) ", "b");
-    assert_steps("common", "graph g(k: i64[]) { a = count_call(k) b = count_call(k) return a, b }",
-                 "count_call(k) count_call(k) ", "a,b");
     assert_steps(
         "common",
-        "graph f(b: f32[n], x: f32[n]) { accumulate(b, x) return }\n"
-        "graph g(b: f32[n], x: f32[n]) { p = twice(b) call f(b, x) q = twice(b) return p, q }",
-        "twice(b) call f(b,x) twice(b) ", "p,q");
+        "graph g(inout b: f32[n], x: f32[n]) { r = rebind b [n] p = twice(r) accumulate(b, x)"
+        " q = twice(r) return p, q }",
+        "rebind(b) twice(r) accumulate(b,x) twice(r) ", "p,q");
+    assert_steps(
+        "common",
+        "graph g(inout b: f32[n], x: f32[n]) { accumulate(b, x) accumulate(b, x) return b }",
+        "accumulate(b,x) accumulate(b,x) ", "b");
+    assert_steps("common", "graph g(k: i64[]) { a = count_call(k) b = count_call(k) return a, b }",
+                 "count_call(k) count_call(k) ", "a,b");
+    assert_steps("common",
+                 "graph f(inout b: f32[n], x: f32[n]) { accumulate(b, x) return }\n"
+                 "graph g(inout b: f32[n], x: f32[n]) { p = twice(b) call f(b, x) q = twice(b) "
+                 "return p, q }",
+                 "twice(b) call f(b,x) twice(b) ", "p,q");
     assert_steps("common", "graph g(x: f32[n]) { a = positive(x) b = positive(x) return a, b }",
                  "positive(x) positive(x) ", "a,b");
+}
+
+/* What is loaded is memory of its own, as it was at that time. */
+static void a_load_is_shared_only_where_nothing_is_written(void **state)
+{
+    (void)state;
+    assert_steps("common",
+                 "graph g(inout b: f32[n], x: f32[n]) { p = load(b) store(b, x) q = load(b)"
+                 " r = load(b) return p, q, r }",
+                 "load(b) store(b,x) load(b) load(b) ", "p,q,r");
+    assert_steps("common", "graph g(x: f32[n]) { p = load(x) q = load(x) store(q, p) return p, q }",
+                 "load(x) load(x) store(q,p) ", "p,q");
+    assert_steps("common",
+                 "graph g(x: f32[n]) { p = load(x) q = load(x) r = rebind q [n] accumulate(r, x)"
+                 " return p, q }",
+                 "load(x) load(x) rebind(q) accumulate(r,x) ", "p,q");
+    assert_steps("common", "graph g(x: f32[n]) { p = load(x) q = load(x) return p, q }", "load(x) ",
+                 "p,p");
+    assert_steps("fold", "graph g(x: f32[2]) { " TWO "p = load(k) store(p, x) return k, p }",
+                 "constant constant store(p,x) ", "k,p");
+    assert_steps("dead",
+                 "graph g(inout b: f32[n], x: f32[n]) { p = load(b) store(b, x) q = load(b)"
+                 " return q }",
+                 "store(b,x) load(b) ", "q");
 }
 
 /* An op that no run reaches must not fail, or crash, in place of one that a run may reach. */
@@ -289,16 +315,16 @@ static void what_does_more_than_give_results_stays(void **state)
 {
     (void)state;
     assert_steps("dead",
-                 "graph g(b: f32[n], x: f32[n], k: i64[]) { a = twice(x) accumulate(b, a)"
+                 "graph g(inout b: f32[n], x: f32[n], k: i64[]) { a = twice(x) accumulate(b, a)"
                  " y = count_call(k) accumulate(b, x) r = rebind x [4] return }",
                  "twice(x) accumulate(b,a) count_call(k) accumulate(b,x) rebind(x) ", "");
     assert_steps("dead",
-                 "graph g(b: f32[n], x: f32[n], c: bool[]) {"
+                 "graph g(inout b: f32[n], x: f32[n], c: bool[]) {"
                  " y = if c { accumulate(b, x) t = twice(x) yield t } else { yield x } return x }",
                  "if(c){ accumulate(b,x) twice(x) }{ } ", "x");
     assert_steps("dead",
-                 "graph f(b: f32[n], x: f32[n]) { accumulate(b, x) return x }\n"
-                 "graph g(b: f32[n], x: f32[n]) { y = call f(b, x) return x }",
+                 "graph f(inout b: f32[n], x: f32[n]) { accumulate(b, x) return x }\n"
+                 "graph g(inout b: f32[n], x: f32[n]) { y = call f(b, x) return x }",
                  "call f(b,x) ", "x");
     /* Only the name that came with it is used. */
     assert_steps(
@@ -359,6 +385,7 @@ int main(void)
         cmocka_unit_test(what_was_computed_is_not_computed_again),
         cmocka_unit_test(blocks_see_what_is_around_them_and_not_beside),
         cmocka_unit_test(what_is_changed_or_has_an_effect_is_not_shared),
+        cmocka_unit_test(a_load_is_shared_only_where_nothing_is_written),
         cmocka_unit_test(what_does_not_run_serves_nothing),
         cmocka_unit_test(what_nothing_uses_goes),
         cmocka_unit_test(what_does_more_than_give_results_stays),

@@ -104,7 +104,7 @@ static void ops_that_give_nothing(void **state)
 {
     (void)state;
     fer_module *module = parse_good("op accumulate(inout total: f32[n], x: f32[n]) -> ()\n"
-                                    "graph step(total: f32[4], x: f32[4]) -> () {\n"
+                                    "graph step(inout total: f32[4], x: f32[4]) -> () {\n"
                                     "  accumulate(total, x)\n"
                                     "  accumulate(total, x) {token: \"anything#0\"}\n"
                                     "  return\n"

@@ -84,7 +84,7 @@ static const op_case OPS[] = {
 
 /* --- The places ------------------------------------------------------------------------------- */
 
-#define GRAPH "graph g(x: f32[n], t: f32[n], yes: bool[], one: i64[]) {\n"
+#define GRAPH "graph g(x: f32[n], inout t: f32[n], yes: bool[], one: i64[]) {\n"
 /* As large as y, to add it to or to put in its place. */
 #define ZEROS "  zero = constant f32[#] [%]\n"
 #define ONCE "while j = one { go = is_positive(j) yield go } do {\n"
@@ -94,13 +94,13 @@ static const op_case OPS[] = {
  * large y is, and `%` are so many zeros: what leaves a block is rebound to its size. */
 static const char *const PLACES[] = {
     /* a graph, and another graph of its module */
-    "graph before(x: f32[k], t: f32[k]) { @ return y }\n" GRAPH "  @ return y }",
+    "graph before(x: f32[k], inout t: f32[k]) { @ return y }\n" GRAPH "  @ return y }",
     /* after a rebind */
-    "graph g(a: f32[n], b: f32[n], yes: bool[], one: i64[]) {\n"
+    "graph g(a: f32[n], inout b: f32[n], yes: bool[], one: i64[]) {\n"
     "  x = rebind a [m] t = rebind b [m] @ return y }",
     /* a called graph, and a graph that that calls */
-    "graph f(x: f32[k], t: f32[k]) { @ return y }\n"
-    "graph h(x: f32[j], t: f32[j]) { z = call f(x, t) return z }\n" GRAPH
+    "graph f(x: f32[k], inout t: f32[k]) { @ return y }\n"
+    "graph h(x: f32[j], inout t: f32[j]) { z = call f(x, t) return z }\n" GRAPH
     "  other = constant f32[4] [1, 2, 3, 4] mine = constant f32[4] [0, 0, 0, 0]\n"
     "  first = call f(other, mine)\n"
     "  z = call h(x, t) return z }",
@@ -118,13 +118,24 @@ static const char *const PLACES[] = {
     GRAPH ZEROS "  z, i = while s = zero, j = one { go = is_positive(j) yield go } do {\n" LEAVE
                 "    @ r = rebind y [#] yield r, left } return z }",
     /* a call in an arm in a body in a body */
-    "graph f(x: f32[k], t: f32[k]) { @ return y }\n" GRAPH ZEROS "  i = " ONCE LEAVE
+    "graph f(x: f32[k], inout t: f32[k]) { @ return y }\n" GRAPH ZEROS "  i = " ONCE LEAVE
     "    i2 = while k = one { go2 = is_positive(k) yield go2 } do {\n"
     "      left2 = count_down(k)\n"
     "      if go2 { y = call f(x, t) r = rebind y [#] accumulate(zero, r) }\n"
     "      yield left2 }\n"
     "    yield left }\n"
     "  return zero }",
+    /* on the caller's buffers, between steps that write them, into a buffer of the graph's own */
+    "graph g(inout x: f32[n], inout t: f32[n], yes: bool[], one: i64[]) {\n" ZEROS
+    "  was_x = load(x) was_t = load(t) accumulate(x, t) store(t, x) store(x, was_x)\n"
+    "  store(t, was_t) @ accumulate(was_x, was_t) r = rebind y [#] store(zero, r) return zero }",
+    /* on buffers in place, which a called graph and a loop around it pass on */
+    "graph f(inout x: f32[k], inout t: f32[k], inout z: f32[#]) {\n"
+    "  @ r = rebind y [#] accumulate(z, r) return y }\n"
+    "graph g(inout x: f32[n], inout t: f32[n], yes: bool[], one: i64[]) {\n" ZEROS
+    "  i = " ONCE LEAVE "    same = rebind x [n] if yes { u = call f(same, t, zero) }\n"
+    "    yield left }\n"
+    "  y2 = load(zero) return y2 }",
 };
 
 static char *write_program(const char *place, const char *steps, int64_t size)
@@ -132,7 +143,7 @@ static char *write_program(const char *place, const char *steps, int64_t size)
     fer_error error = FER_ERROR_INIT;
     fer_text text = FER_TEXT_INIT;
     char *program = NULL;
-    fer_text_append(&text, "use \"kernels/graph\"\n");
+    fer_text_append(&text, "use \"kernels/graph\" use \"std\"\n");
     for (; *place != '\0'; place++) {
         if (*place == '@')
             fer_text_append(&text, steps);

@@ -58,16 +58,22 @@ static inline fer_module *make_module(void)
     return module;
 }
 
-/* A graph whose inputs are called a, b, c... and have these types, up to a NULL. */
+/* A graph whose inputs are called a, b, c... and have these types, `inout f32[n]` that of a buffer,
+ * up to a NULL. */
 static inline fer_graph *make_graph(fer_module *module, const char *name, const char *const *types)
 {
     static const char *const NAMES[] = {"a", "b", "c", "d"};
     fer_error error = FER_ERROR_INIT;
-    fer_graph_input inputs[4] = {{NULL, NULL}};
+    fer_graph_input inputs[4] = {{NULL, NULL, false}};
     size_t num_inputs = 0;
-    for (; types[num_inputs] != NULL; num_inputs++)
+    for (; types[num_inputs] != NULL; num_inputs++) {
+        const char *type = types[num_inputs];
+        bool is_inout = strncmp(type, "inout ", strlen("inout ")) == 0;
         inputs[num_inputs] =
-            (fer_graph_input){.name = NAMES[num_inputs], .type = make_type(types[num_inputs])};
+            (fer_graph_input){.name = NAMES[num_inputs],
+                              .type = make_type(is_inout ? type + strlen("inout ") : type),
+                              .is_inout = is_inout};
+    }
     fer_graph *graph = NULL;
     ASSERT_OK(&error, fer_graph_create(module, name, inputs, num_inputs, &graph, &error));
     for (size_t i = 0; i < num_inputs; i++)

@@ -9,6 +9,18 @@ KERNEL(accumulate, INOUT(f32, 1, total), IN(f32, 1, x))
     return OK;
 }
 
+/* Gives what stood there. */
+SIGNATURE(replace, "(inout x: f32[n], by: f32[n]) -> f32[n]");
+
+KERNEL(replace, OUT(f32, 1, old), INOUT(f32, 1, x), IN(f32, 1, by))
+{
+    for (index_t i = 0; i < DIM(x, 0); i++) {
+        AT(old, i) = AT(x, i);
+        AT(x, i) = AT(by, i);
+    }
+    return OK;
+}
+
 /* Counts its calls where the caller says. */
 SIGNATURE(count_call, "(address: i64[]) -> f32[] effect");
 

@@ -24,7 +24,7 @@ graph f( a:f32[n] , b:f32[n]@1)->(f32[n],f32[n]){
 
  return c,d
 }
-graph g(x:f32[])->f32[]{return x}
+graph g(inout  x:f32[],inout"y" : i8[ n ],inout:f32[])->f32[]{return x}
 # end
 """
 TIDY = r"""#   top comment
@@ -46,7 +46,7 @@ graph f(a: f32[n], b: f32[n] @ 1) -> (f32[n], f32[n]) {
   return c, d
 }
 
-graph g(x: f32[]) -> f32[] {
+graph g(inout x: f32[], inout "y": i8[n], inout: f32[]) -> f32[] {
   return x
 }
 # end

@@ -50,6 +50,28 @@ class Run(CommandTest):
         self.assertEqual(dense(self.run_twice("factor=0.5")),
                          "doubled:f32[2,2][[0.5,1],[1.5,2]]total:f32[2][1.5,3.5]")
 
+    def test_buffers_come_after_the_outputs(self):
+        program = self.write("p.fer", """use "std"
+graph step(x: f32[2], inout total: f32[2], inout count: i64[]) -> f32[2] {
+  was = load(total)
+  store(total, x)
+  one = constant i64[] [1]
+  store(count, one)
+  return was
+}
+""")
+        x = write_npy(self.folder / "two.npy", "<f4", (2,), [1, 2])
+        total = write_npy(self.folder / "total.npy", "<f4", (2,), [10, 20])
+        inputs = [f"x={x}", f"total={total}", "count=7"]
+        self.assertEqual(dense(self.succeeds("run", program, *inputs)),
+                         "was:f32[2][10,20]total:f32[2][1,2]count:i64[]1")
+        a, b = self.folder / "a.npy", self.folder / "b.npy"
+        printed = self.succeeds("run", program, *inputs, "-o", f"total={a}", "-o", b)
+        self.assertEqual(dense(printed), "count:i64[]1")
+        self.assertEqual(read_npy(a)[2], [1, 2])
+        self.assertEqual(read_npy(b)[2], [10, 20])
+        self.assertEqual(read_npy(total)[2], [10, 20])
+
     def test_a_fault_at_run_time_names_the_step(self):
         self.write("own kernels/check.c", """#include <ferrule/kernel.h>
 SIGNATURE(check, "(x: f32[n]) -> f32[n]");

@@ -70,6 +70,10 @@ FER_API fer_value *fer_graph_output_at(const fer_graph *graph, size_t index);
 /* In all blocks; a call of a graph counts as one. */
 FER_API size_t fer_graph_num_ops(const fer_graph *graph);
 
+/* Whether there is a while in it, or in a graph that it calls: how long a run takes does not follow
+ * from sizes alone then. */
+FER_API bool fer_graph_has_loop(const fer_graph *graph);
+
 FER_API const fer_type *fer_value_type(const fer_value *value); /* borrowed */
 FER_API fer_graph *fer_value_graph(const fer_value *value);     /* borrowed */
 /* Whether it is a buffer: an input that is declared inout, or a rebind of one. */
@@ -94,6 +98,13 @@ FER_API FER_MUST_USE fer_status fer_graph_stage(fer_graph *graph, const fer_op *
 FER_API FER_MUST_USE fer_status fer_graph_rebind(fer_graph *graph, fer_value *value,
                                                  const fer_dim *const *dims, size_t num_dims,
                                                  fer_value **out_value, fer_error *error);
+
+/* A copy of the value on that device: a value of its own, also when the value is there already. An
+ * op's operands are on one device, so a value is transferred to where it is used with others.
+ * VALUE: a device that does not exist. */
+FER_API FER_MUST_USE fer_status fer_graph_transfer(fer_graph *graph, fer_value *value,
+                                                   fer_device device, fer_value **out_value,
+                                                   fer_error *error);
 
 /* --- Control flow -----------------------------------------------------------------------------
  *

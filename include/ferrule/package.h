@@ -79,8 +79,9 @@ typedef void (*fer_compile_observer)(void *context, const char *what, bool is_do
 FER_API void fer_set_compile_observer(fer_compile_observer observer, void *context);
 
 /* Asked several times a second while a compiler runs, or what helps it, or another thread or
- * process compiles the same, on the thread that waits for it. True ends the wait, and with it the
- * declaration or call: COMPILE. A program that this thread has started ends with all that it
+ * process compiles the same, on the thread that waits for it; and while a model runs a loop,
+ * between two turns, on the thread that runs it. True ends the wait, and with it the declaration or
+ * call: COMPILE; or the run: RUNTIME. A program that this thread has started ends with all that it
  * started: it has a process group of its own where such a function is set, which a terminal's
  * Ctrl-C does not reach. The cache stays whole. NULL removes it. Set it before other threads
  * declare. */

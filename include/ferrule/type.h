@@ -25,8 +25,8 @@ FER_API FER_MUST_USE fer_status fer_type_create(fer_dtype dtype, size_t rank,
                                                 const fer_dim *const *dims, fer_device device,
                                                 fer_type **out_type, fer_error *error);
 
-/* Reads `f32[2, w // 2, 3]`, on device 0. TYPE: an unknown dtype. VALUE with `column N`: a fault of
- * syntax. And what fer_type_create refuses. */
+/* Reads `f32[2, w // 2, 3]`, on device 0, or `f32[n] @ 1`, on another one. TYPE: an unknown dtype.
+ * VALUE with `column N`: a fault of syntax. And what fer_type_create refuses. */
 FER_API FER_MUST_USE fer_status fer_type_parse(const char *text, fer_type **out_type,
                                                fer_error *error);
 
@@ -39,7 +39,8 @@ FER_API size_t fer_type_rank(const fer_type *type);
 FER_API const fer_dim *fer_type_dim(const fer_type *type, size_t axis);
 FER_API fer_device fer_type_device(const fer_type *type);
 
-/* `f32[n, w // 2, c]`; lives as long as the type. */
+/* `f32[n, w // 2, c]`, and ` @ 1` behind it for another device than the first; lives as long as the
+ * type. */
 FER_API const char *fer_type_text(const fer_type *type);
 
 /* The same dtype, dims and device. An open dim equals nothing. */

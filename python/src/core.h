@@ -134,8 +134,9 @@ PyObject *fpy_raise_with_advice(fer_error *error, const char *advice);
 /* The same after work that a signal may have ended: what the signal's handler raises goes first. */
 PyObject *fpy_raise_interrupted(fer_error *error);
 
-/* Lets the GIL go and takes it back. While a compiler runs in between, on the main thread, signals
- * are handled; what a handler raises ends the compiler and stays pending. */
+/* Lets the GIL go and takes it back. While a compiler or a model's loop runs in between, on the
+ * main thread, signals are handled; what a handler raises ends the compiler or the run, and stays
+ * pending. */
 void fpy_let_go(void);
 void fpy_take_back(void);
 /* Tells the library of the above. */

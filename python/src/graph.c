@@ -101,6 +101,21 @@ static PyObject *rebind(PyObject *self, PyObject *shape)
     return status == FER_OK ? fpy_value_object(graph, made) : fpy_raise(&error);
 }
 
+static PyObject *move_to(PyObject *self, PyObject *device_given)
+{
+    fer_device device;
+    fer_value *made;
+    fer_error error = FER_ERROR_INIT;
+    fpy_graph *graph = as_value(self)->graph;
+    if (fpy_device_from(device_given, &device) < 0)
+        return NULL;
+    if (device.id == fer_type_device(type_of(self)).id)
+        return Py_NewRef(self);
+    fer_status status =
+        fer_graph_transfer(graph->graph, as_value(self)->value, device, &made, &error);
+    return status == FER_OK ? fpy_value_object(graph, made) : fpy_raise(&error);
+}
+
 static PyGetSetDef value_members[] = {
     {"type", value_get_type, NULL,
      "The TensorType.\n\n"
@@ -149,6 +164,13 @@ static PyMethodDef value_methods[] = {
      ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
      ">>> graph.inputs[0].rebind([2, 3]).shape\n"
      "(StaticDim(2), StaticDim(3))"},
+    {"to", move_to, METH_O,
+     "to($self, device, /)\n--\n\n"
+     "A copy on that device, or the value itself where it is there already; None is the host.\n"
+     "TypeError: what is no DeviceRef. ValueError: a finished graph.\n\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
+     ">>> graph.inputs[0].to(DeviceRef.CPU()).device\n"
+     "DeviceRef.CPU()"},
     {0},
 };
 

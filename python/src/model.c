@@ -19,7 +19,7 @@ static model *as_model(PyObject *self)
 
 /* One run, with room for inputs and outputs. */
 typedef struct run {
-    const model *model;
+    model *model;
     size_t num_inputs;
     fer_tensor **inputs;
     fer_tensor **outputs;
@@ -101,7 +101,17 @@ static int read_inputs(run *r, PyObject *const *given, size_t num_positional, Py
     return 0;
 }
 
-static PyObject *finish(run *r)
+/* What a loop takes is in its data, so a run that has one never keeps the GIL: it may last for
+ * ever, and Ctrl-C is to end it. */
+static fer_status run_loop(run *r, fer_error *error)
+{
+    fpy_let_go();
+    fer_status status = run_model(r, error);
+    fpy_take_back();
+    return status;
+}
+
+static fer_status run_measured(run *r, fer_error *error)
 {
     uint64_t dtypes = 0;
     size_t num_bytes = 0;
@@ -109,12 +119,17 @@ static PyObject *finish(run *r)
         dtypes = (dtypes << 4 | dtypes >> 60) ^ (uint64_t)fer_tensor_dtype(r->inputs[i]);
         num_bytes += fer_tensor_num_bytes(r->inputs[i]);
     }
+    return fpy_run_paced(r->model->paces, dtypes | (uint64_t)1 << 63, num_bytes, run_model, r,
+                         error);
+}
+
+static PyObject *finish(run *r)
+{
     fer_error error = FER_ERROR_INIT;
-    model *self = (model *)(uintptr_t)r->model;
-    if (fpy_run_paced(self->paces, dtypes | (uint64_t)1 << 63, num_bytes, run_model, r, &error) !=
-        FER_OK)
+    bool has_loop = fer_graph_has_loop(r->model->graph->graph);
+    if ((has_loop ? run_loop(r, &error) : run_measured(r, &error)) != FER_OK)
         return fpy_raise_interrupted(&error);
-    return fpy_wrap_tensors(r->outputs, self->num_outputs);
+    return fpy_wrap_tensors(r->outputs, r->model->num_outputs);
 }
 
 enum { ON_STACK = 8 };

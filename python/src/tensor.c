@@ -278,6 +278,8 @@ static PyObject *copy_to(PyObject *self, PyObject *device_given)
     fer_error error = FER_ERROR_INIT;
     if (fpy_device_from(device_given, &device) < 0)
         return NULL;
+    if (device.id == fer_tensor_device(of(self)).id)
+        return Py_NewRef(self);
     fer_status status = fer_tensor_clone(of(self), device, &tensor, &error);
     return make(status, tensor, &error);
 }
@@ -540,7 +542,8 @@ static PyMethodDef methods[] = {
      "[[1.0, 1.0]]"},
     {"to", copy_to, METH_O,
      "to($self, device, /)\n--\n\n"
-     "A copy on that device; None is the host. TypeError: what is no DeviceRef.\n\n"
+     "A copy on that device, or the tensor itself where it is there already; None is the host.\n"
+     "TypeError: what is no DeviceRef.\n\n"
      ">>> Tensor([1]).to(DeviceRef.CPU()).device\n"
      "DeviceRef.CPU()"},
     {"broadcast_to", fpy_tensor_broadcast, METH_O,

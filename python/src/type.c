@@ -91,11 +91,7 @@ static PyObject *text(PyObject *self)
 
 static PyObject *show(PyObject *self)
 {
-    fer_device device = fer_type_device(of(self));
-    if (device.id == 0)
-        return PyUnicode_FromFormat("TensorType(%s)", fer_type_text(of(self)));
-    return PyUnicode_FromFormat("TensorType(%s, DeviceRef.CPU(%d))", fer_type_text(of(self)),
-                                (int)device.id);
+    return PyUnicode_FromFormat("TensorType(%s)", fer_type_text(of(self)));
 }
 
 static PyObject *compare(PyObject *a, PyObject *b, int comparison)

@@ -86,6 +86,7 @@ def test_devices(ops):
     far = ones(2).to(DeviceRef.CPU(1))
     assert far.device == DeviceRef.CPU(1)
     assert ops.same(far).device == DeviceRef.CPU(1)
+    assert far.to(DeviceRef.CPU(1)) is far and far.to(None).device == DeviceRef.CPU()
     with pytest.raises(ValueError, match="insert an explicit transfer"):
         ops.dot(far, ones(2))
     with pytest.raises(ValueError, match="no host device 2"):

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from ferrule import DType, Graph, KernelError, Model, Tensor, TensorType, TensorValue
+from ferrule import DeviceRef, DType, Graph, KernelError, Model, Tensor, TensorType, TensorValue
 
 f32 = DType.float32
 
@@ -178,3 +178,27 @@ def test_a_dict_of_values_stages_nothing():
     names = {value: "x"}
     assert names[value] == "x" and graph.inputs[0] not in names
     assert graph.num_ops == 0
+
+
+def test_values_move_between_devices(ops):
+    far = DeviceRef.CPU(1)
+    with Graph("g", {"x": TensorType(f32, ["n"]), "y": TensorType(f32, ["n"], far)}) as graph:
+        x, y = graph.inputs
+        with pytest.raises(ValueError, match="on device 1, but operand '.*' is on device 0; insert an"):
+            x + y
+        moved = x.to(far)
+        assert moved.device == far and moved.type == y.type and repr(y.type) == "TensorType(f32[n] @ 1)"
+        assert x.to(None) is x and y.to(far) is y
+        with pytest.raises(TypeError, match="DeviceRef"):
+            x.to(1)
+        total = moved + y
+        graph.output(total, total.to(None) * 2)
+    model = graph.compile()
+    there, here = model(Tensor([1.0, 2.0]), Tensor([10.0, 20.0], device=far))
+    assert (there.tolist(), there.device) == ([11.0, 22.0], far)
+    assert (here.tolist(), here.device) == ([22.0, 44.0], DeviceRef.CPU())
+    with pytest.raises(ValueError, match="input 'y' is on device 0, but the graph takes it on device 1"):
+        model(Tensor([1.0, 2.0]), Tensor([10.0, 20.0]))
+    assert "transfer x @ 1  # f32[n] @ 1" in str(graph)
+    with pytest.raises(ValueError, match="graph 'g' is finished"):
+        x.to(far)

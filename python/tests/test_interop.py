@@ -12,7 +12,7 @@ import zlib
 import pytest
 
 import ferrule
-from ferrule import DType, Tensor, TensorType, custom
+from ferrule import DeviceRef, DType, Tensor, TensorType, custom
 
 np = pytest.importorskip("numpy")
 PLAIN = ["?", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8"]
@@ -79,7 +79,7 @@ def test_copies_of_strided_memory():
     x = np.arange(24, dtype="f4").reshape(2, 3, 4)
     for view in views(x):
         tensor = Tensor.from_numpy(view)
-        for made in (tensor.copy(), copy.deepcopy(tensor), tensor.to(None), Tensor(tensor), Tensor(view),
+        for made in (tensor.copy(), copy.deepcopy(tensor), tensor.to(DeviceRef.CPU(1)), Tensor(tensor), Tensor(view),
                      pickle.loads(pickle.dumps(tensor)), Tensor.from_numpy(view, copy=True),
                      Tensor.from_dlpack(Producer(tensor, copy=True, max_version=(1, 0)))):
             assert made.is_compact and not made.is_read_only

@@ -323,6 +323,64 @@ def test_other_signals_are_handled_during_a_compile(tmp_path):
     assert (run.returncode, run.stdout, run.stderr) == (0, "2.0\n", "")
 
 
+ACCUMULATE = """#include <ferrule/kernel.h>
+KERNEL(accumulate, INOUT(f32, 1, total), IN(f32, 1, x))
+{
+    for (index_t i = 0; i < DIM(x, 0); i++)
+        AT(total, i) += AT(x, i);
+    return OK;
+}
+"""
+ENDLESS = (
+    "import signal, sys, threading\nfrom ferrule import Graph, Tensor, TensorType, custom\n"
+    "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+    "add = custom.declare('accumulate(inout total: f32[n], x: f32[n]) -> ()', source=sys.argv[1])\n"
+    "with Graph('g', [TensorType('f32', ['n']), TensorType('f32', ['n']), TensorType('bool', [])]) as graph:\n"
+    "    total, x, go = graph.inputs\n"
+    "    graph.while_loop(lambda: go, lambda: add(total, x))\n"
+    "    graph.output(total)\n"
+    "model, total = graph.compile(), Tensor.zeros(2)\n"
+    "def run(more=True): return model(total, Tensor([1.0, 2.0]), Tensor(more))\n"
+    "for _ in range(9): run(False)\n"  # so often that it is known to be quick
+)
+
+
+@pytest.mark.parametrize("send", [os.killpg, os.kill], ids=["group", "process"])
+def test_ctrl_c_stops_a_loop(send):
+    """Another thread runs meanwhile, and sees when the loop has begun."""
+    code = ENDLESS + (
+        "def watch():\n    while total.numpy()[0] < 10: pass\n    print('runs', flush=True)\n"
+        "threading.Thread(target=watch).start()\n"
+        "try:\n    run()\nexcept KeyboardInterrupt as interrupt:\n    print(interrupt.args)\n"
+        "a, b = total.tolist()\n"
+        "print(b == 2 * a >= 20, run(False).tolist() == [a, b])\n"
+    )
+    process = subprocess.Popen(
+        [sys.executable, "-c", code, ACCUMULATE], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert process.stdout.readline() == "runs\n"
+    send(process.pid, signal.SIGINT)
+    assert (process.communicate(timeout=60)[0], process.returncode) == ("()\nTrue True\n", 0)
+
+
+def test_other_signals_are_handled_during_a_loop():
+    """A handler may run the model; the loop that it does not end goes on."""
+    code = ENDLESS + (
+        "go, num_handled = Tensor(True).numpy(), 0\n"
+        "def handle(*_):\n"
+        "    global num_handled\n"
+        "    num_handled += 1\n"
+        "    if num_handled == 3: go[...] = False\n"
+        "    else: run(False), signal.setitimer(signal.ITIMER_REAL, 0.01)\n"
+        "signal.signal(signal.SIGALRM, handle)\n"
+        "signal.setitimer(signal.ITIMER_REAL, 0.01)\n"
+        "a, b = model(total, Tensor([1.0, 2.0]), go).tolist()\n"
+        "print(num_handled, b == 2 * a > 0)\n"
+    )
+    run = python(code, ACCUMULATE)
+    assert (run.returncode, run.stdout, run.stderr) == (0, "3 True\n", "")
+
+
 def test_fork(ops):
     code = (
         "import os, sys\nfrom ferrule import Tensor, custom\n"

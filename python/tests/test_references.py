@@ -262,7 +262,10 @@ def staged(name="g"):
     with Graph(name, TYPES) as graph:
         a, b = graph.inputs
         _, high = kernel("halves")(a * 2 + b)
-        graph.output(kernel("dot")(a, b), high, graph.constant([1.0, 2.0]), kernel("keep")(a, a < b), a.rebind(["n"]))
+        there = a.to(DeviceRef.CPU(1)), a.to(None)
+        graph.output(
+            kernel("dot")(a, b), high, graph.constant([1.0, 2.0]), kernel("keep")(a, a < b), a.rebind(["n"]), *there
+        )
     return graph
 
 

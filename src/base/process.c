@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { ASK_EVERY_MS = 100 };
@@ -29,6 +30,21 @@ void fer_process_set_interrupt(bool (*is_interrupted)(void *context), void *cont
 bool fer_process_is_interrupted(void)
 {
     return interrupt.ask != NULL && interrupt.ask(interrupt.context);
+}
+
+/* A coarse clock is right to some milliseconds, and costs as many nanoseconds. */
+bool fer_process_is_interrupted_now(int64_t *last_ms)
+{
+    if (interrupt.ask == NULL)
+        return false;
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC_COARSE, &now);
+    int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    bool is_first = *last_ms == 0;
+    if (!is_first && now_ms - *last_ms < ASK_EVERY_MS)
+        return false;
+    *last_ms = now_ms;
+    return !is_first && fer_process_is_interrupted();
 }
 
 /* Reads until the other end closes. False: interrupted before. */

@@ -4,6 +4,8 @@
 
 #include "base/error.h"
 
+#include <stdint.h>
+
 typedef struct fer_process_result {
     /* -1 when a signal ended it; 0 also when another part of the process collected its exit, as one
      * that ignores SIGCHLD does: then only what it wrote tells. */
@@ -22,5 +24,8 @@ fer_status fer_process_run(const char *const *argv, const char *folder,
 /* What fer_set_interrupt sets, and whether it ends a wait now. */
 void fer_process_set_interrupt(bool (*is_interrupted)(void *context), void *context);
 bool fer_process_is_interrupted(void);
+/* The same for work that asks between its parts, however short they are: most times it only looks
+ * at the clock. `*last_ms` is when it was asked; before the first part, 0. */
+bool fer_process_is_interrupted_now(int64_t *last_ms);
 
 #endif

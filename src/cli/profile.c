@@ -3,6 +3,8 @@
 #include "base/log.h"
 #include "graph/graph.h"
 #include "op/op.h"
+#include "tensor/tensor.h"
+#include "types/device.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,20 +14,35 @@
 
 /* --- The table -------------------------------------------------------------------------------- */
 
-/* The row of an op, or NULL without memory. */
-static fer_profile_row *find_row(fer_profile *profile, const char *op)
+static fer_profile_row *find_row(fer_profile *profile, const char *name)
 {
     for (size_t i = 0; i < profile->num_rows; i++)
-        if (strcmp(profile->rows[i].op, op) == 0)
+        if (strcmp(profile->rows[i].op, name) == 0)
             return &profile->rows[i];
-    char *name = NULL;
+    char *copy = NULL;
     if (fer_reserve(&profile->rows, profile->num_rows + 1, &profile->rows_capacity,
                     sizeof *profile->rows, NULL) != FER_OK ||
-        fer_copy_string(op, &name, NULL) != FER_OK)
+        fer_copy_string(name, &copy, NULL) != FER_OK)
         return NULL;
     fer_profile_row *row = &profile->rows[profile->num_rows++];
-    *row = (fer_profile_row){.op = name};
+    *row = (fer_profile_row){.op = copy};
     return row;
+}
+
+/* An op has a row for each device that it runs on, a transfer for each that it copies to. False:
+ * there is no memory. */
+static bool add_to_table(fer_profile *profile, const fer_kernel_event *event)
+{
+    fer_text name = FER_TEXT_INIT;
+    fer_text_append(&name, event->name);
+    fer_append_device(&name, event->tensors[0]->device.device_id);
+    fer_profile_row *row = name.has_failed ? NULL : find_row(profile, fer_text_string(&name));
+    fer_text_free(&name);
+    if (row == NULL)
+        return false;
+    row->num_calls++;
+    row->total_ms += event->took;
+    return true;
 }
 
 static int compare_rows(const void *a, const void *b)
@@ -63,16 +80,23 @@ static void print_table(fer_profile *profile, double run_ms)
 
 /* --- The trace -------------------------------------------------------------------------------- */
 
-static void append_types(fer_text *text, const char *key, const fer_kernel_event *event,
-                         size_t first, const fer_plan *plan, size_t count)
+static fer_dtype dtype_of(const fer_dl_tensor *tensor)
+{
+    fer_dtype dtype = 0;
+    while (memcmp(&fer_dl_dtypes[dtype], &tensor->dtype, sizeof tensor->dtype) != 0)
+        dtype++;
+    return dtype;
+}
+
+/* `"operands": ["f32[2]", "f32[2] @ 1"]` */
+static void append_types(fer_text *text, const char *key, const fer_dl_tensor *const *tensors,
+                         size_t count)
 {
     fer_text_printf(text, "\"%s\": [", key);
-    for (size_t i = first; i < first + count; i++) {
-        const fer_dl_tensor *tensor = event->tensors[i];
-        uint8_t dtype = i < plan->num_results ? plan->results[i].dtype
-                                              : plan->operands[i - plan->num_results].dtype;
-        fer_text_append(text, i == first ? "\"" : ", \"");
-        fer_append_extents(text, (fer_dtype)dtype, (size_t)tensor->ndim, tensor->shape);
+    for (size_t i = 0; i < count; i++) {
+        fer_text_append(text, i == 0 ? "\"" : ", \"");
+        fer_append_extents(text, dtype_of(tensors[i]), (size_t)tensors[i]->ndim, tensors[i]->shape);
+        fer_append_device(text, tensors[i]->device.device_id);
         fer_text_append_char(text, '"');
     }
     fer_text_append_char(text, ']');
@@ -82,17 +106,16 @@ static void append_types(fer_text *text, const char *key, const fer_kernel_event
  * name of an op needs no escapes. */
 static void write_event(fer_profile *profile, const fer_kernel_event *event)
 {
-    const fer_plan *plan = &event->specialisation->plan;
     fer_text text = FER_TEXT_INIT;
     fer_text_printf(&text,
                     "%s\n{\"name\": \"%s\", \"cat\": \"kernel\", \"ph\": \"X\", \"ts\": %.3f, "
                     "\"dur\": %.3f, \"pid\": %ld, \"tid\": %ld, \"args\": {",
-                    profile->num_events == 0 ? "" : ",", event->specialisation->op->name,
+                    profile->num_events == 0 ? "" : ",", event->name,
                     (event->start - profile->start) * 1e3, event->took * 1e3, (long)getpid(),
                     (long)syscall(SYS_gettid));
-    append_types(&text, "operands", event, plan->num_results, plan, plan->num_operands);
+    append_types(&text, "operands", event->tensors + event->num_results, event->num_operands);
     fer_text_append(&text, ", ");
-    append_types(&text, "results", event, 0, plan, plan->num_results);
+    append_types(&text, "results", event->tensors, event->num_results);
     fer_text_append(&text, "}}");
     profile->has_failed |= text.has_failed;
     if (!text.has_failed)
@@ -125,14 +148,8 @@ static void observe(void *context, const fer_kernel_event *event)
     fer_profile *profile = context;
     if (!profile->is_running)
         return;
-    if (profile->has_table) {
-        fer_profile_row *row = find_row(profile, event->specialisation->op->name);
-        profile->has_failed |= row == NULL;
-        if (row != NULL) {
-            row->num_calls++;
-            row->total_ms += event->took;
-        }
-    }
+    if (profile->has_table)
+        profile->has_failed |= !add_to_table(profile, event);
     if (profile->trace != NULL)
         write_event(profile, event);
 }

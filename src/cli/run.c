@@ -150,6 +150,20 @@ static fer_status find_input(const fer_graph *graph, const char *name, size_t *o
     return fail_unknown(name, known, num_known, error);
 }
 
+/* What was read is on the first device; takes it. */
+static fer_status move_to(fer_device device, fer_tensor *tensor, fer_tensor **out_tensor,
+                          fer_error *error)
+{
+    if (device.id == fer_tensor_device(tensor).id) {
+        *out_tensor = tensor;
+        return FER_OK;
+    }
+    fer_status status = fer_tensor_clone(tensor, device, out_tensor, error);
+    fer_tensor_release(tensor);
+    return status;
+}
+
+/* On the device where the graph takes it. */
 static fer_status read_input(const fer_graph *graph, size_t index, const char *text,
                              fer_tensor **out_tensor, fer_error *error)
 {
@@ -157,9 +171,8 @@ static fer_status read_input(const fer_graph *graph, size_t index, const char *t
     fer_dtype dtype = fer_type_dtype(value->type);
     fer_given_input input = {0};
     FER_TRY(fer_input_read(value->name, text, fer_picture_dtype(dtype), &input, error));
-    *out_tensor = input.tensor;
     if (input.tensor != NULL)
-        return FER_OK;
+        return move_to(fer_type_device(value->type), input.tensor, out_tensor, error);
     if (fer_type_rank(value->type) != 0)
         return fer_fail_at(error, FER_TYPE_ERROR,
                            &(fer_place){.operand = value->name,

@@ -178,6 +178,8 @@ fer_status fer_node_append(fer_node *node, fer_error *error)
     block->must_run |= fer_node_must_run(node);
     node->index = graph->num_nodes++;
     graph->num_calls += node->kind == FER_NODE_CALL;
+    graph->has_loop |=
+        node->kind == FER_NODE_WHILE || (node->kind == FER_NODE_CALL && node->callee->has_loop);
     graph->num_ops += node->kind == FER_NODE_OP || node->kind == FER_NODE_CALL;
     return FER_OK;
 }

@@ -229,6 +229,11 @@ size_t fer_graph_num_ops(const fer_graph *graph)
     return graph->num_ops;
 }
 
+bool fer_graph_has_loop(const fer_graph *graph)
+{
+    return graph->has_loop;
+}
+
 const fer_type *fer_value_type(const fer_value *value)
 {
     return value->type;

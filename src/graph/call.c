@@ -115,6 +115,20 @@ static fer_status fail_input(const binder *b, size_t input, const char *what, co
                        b->caller->name, b->callee->name, name, what, actual, what, expected);
 }
 
+static fer_status fail_device(const binder *b, size_t input, int expected_id, int actual_id,
+                              fer_error *error)
+{
+    const char *name = b->callee->values[input]->name;
+    char expected[16], actual[16];
+    snprintf(expected, sizeof expected, "%d", expected_id);
+    snprintf(actual, sizeof actual, "%d", actual_id);
+    return fer_fail_at(error, FER_VALUE_ERROR,
+                       &(fer_place){.operand = name, .expected = expected, .actual = actual},
+                       "graph '%s': call of '%s': input '%s' is on device %s, but the graph takes "
+                       "it on device %s; insert an explicit transfer",
+                       b->caller->name, b->callee->name, name, actual, expected);
+}
+
 static fer_status bind_input(const binder *b, size_t input, fer_error *error)
 {
     const fer_type *wanted = b->callee->values[input]->type;
@@ -127,10 +141,9 @@ static fer_status bind_input(const binder *b, size_t input, fer_error *error)
     snprintf(numbers[1], sizeof numbers[1], "%zu", fer_type_rank(type));
     if (fer_type_rank(wanted) != fer_type_rank(type))
         return fail_input(b, input, "rank", numbers[0], numbers[1], error);
-    snprintf(numbers[0], sizeof numbers[0], "%d", (int)fer_type_device(wanted).id);
-    snprintf(numbers[1], sizeof numbers[1], "%d", (int)fer_type_device(type).id);
     if (fer_type_device(wanted).id != fer_type_device(type).id)
-        return fail_input(b, input, "device", numbers[0], numbers[1], error);
+        return fail_device(b, input, (int)fer_type_device(wanted).id, (int)fer_type_device(type).id,
+                           error);
     for (size_t axis = 0; axis < fer_type_rank(type); axis++)
         FER_TRY(bind_axis(b, input, axis, error));
     return FER_OK;

@@ -1,6 +1,6 @@
 /* Common subexpressions: where an op stands whose op and operands are those of one that ran before
- * it, in its block or in one around it, the earlier results serve. What is changed in its place,
- * before or after, is never shared. */
+ * it, in its block or in one around it, the earlier results serve; and so for constants and
+ * transfers. What is changed in its place, before or after, is never shared. */
 #include "base/hash.h"
 #include "graph/passes.h"
 #include "tensor/tensor.h"
@@ -25,8 +25,9 @@ static fer_value *representative(const finder *f, fer_value *value)
 /* A data-dependent dim has a name of its own for each op, so results with one are not shared. */
 static bool is_shareable(const finder *f, const fer_node *node)
 {
-    if (!f->is_needed[node->index] ||
-        (node->kind != FER_NODE_CONSTANT && node->kind != FER_NODE_OP) || fer_node_has_effect(node))
+    bool is_pure = node->kind == FER_NODE_CONSTANT || node->kind == FER_NODE_TRANSFER ||
+                   (node->kind == FER_NODE_OP && !fer_node_has_effect(node));
+    if (!f->is_needed[node->index] || !is_pure)
         return false;
     if (node->op != NULL && fer_signature_num_open(node->op->signature) > 0)
         return false;
@@ -70,8 +71,9 @@ static bool is_same(const fer_node *a, const fer_node *b)
 {
     if (a->kind != b->kind)
         return false;
-    return a->kind == FER_NODE_CONSTANT ? fer_node_same_constants(a, b)
-                                        : fer_op_equal(a->op, b->op) && is_same_kernel(a, b);
+    if (a->kind == FER_NODE_CONSTANT)
+        return fer_node_same_constants(a, b);
+    return a->kind == FER_NODE_TRANSFER || (fer_op_equal(a->op, b->op) && is_same_kernel(a, b));
 }
 
 static void share(const finder *f, const fer_node *earlier, const fer_node *node)

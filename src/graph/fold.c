@@ -1,6 +1,7 @@
 /* Constant folding: an op whose operands are constants is called once, when the graph is made
- * ready, and its results are constants from there on. The kernel is the one that a run would call,
- * so the bits are the same. What fails is left for the run, which then fails in its place. */
+ * ready, and its results are constants from there on; so is what a transfer makes of one. The
+ * kernel is the one that a run would call, so the bits are the same. What fails is left for the
+ * run, which then fails in its place. */
 #include "base/arithmetic.h"
 #include "graph/passes.h"
 #include "tensor/tensor.h"
@@ -49,13 +50,22 @@ static bool add_bytes(fer_value *const *values, size_t num_values, int64_t *num_
 
 static bool is_foldable(const folder *f, const fer_node *node)
 {
-    if (node->kind != FER_NODE_OP || fer_node_has_effect(node) || node->op->home == NULL ||
+    bool is_op = node->kind == FER_NODE_OP && node->op->home != NULL;
+    if ((!is_op && node->kind != FER_NODE_TRANSFER) || fer_node_has_effect(node) ||
         !f->is_needed[node->index])
         return false;
     for (size_t i = 0; i < node->num_operands; i++)
         if (constant_of(f, node->operands[i]) == NULL)
             return false;
     return true;
+}
+
+static fer_status evaluate(const fer_node *node, fer_tensor *const *operands, fer_tensor **results)
+{
+    if (node->kind == FER_NODE_TRANSFER)
+        return fer_tensor_clone(operands[0], fer_type_device(node->results[0]->type), results,
+                                NULL);
+    return fer_call(node->op, operands, node->num_operands, results, node->num_results, NULL);
 }
 
 static void fold(folder *f, const fer_node *node)
@@ -71,8 +81,7 @@ static void fold(folder *f, const fer_node *node)
         return;
     for (size_t i = 0; i < node->num_operands; i++)
         operands[i] = constant_of(f, node->operands[i]);
-    if (fer_call(node->op, operands, node->num_operands, results, node->num_results, NULL) !=
-        FER_OK)
+    if (evaluate(node, operands, results) != FER_OK)
         return;
     for (size_t i = 0; i < node->num_results; i++)
         f->rewrite->constants[node->results[i]->index] = results[i];

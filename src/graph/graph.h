@@ -11,10 +11,11 @@
 typedef enum fer_node_kind {
     FER_NODE_OP = 0,
     FER_NODE_CONSTANT,
-    FER_NODE_REBIND, /* one operand, one result: the same elements under another type */
-    FER_NODE_IF,     /* the predicate; two blocks, the arms */
-    FER_NODE_WHILE,  /* the initial values; two blocks, the condition and the body */
-    FER_NODE_CALL    /* of another graph of the module, on its inputs */
+    FER_NODE_REBIND,   /* one operand, one result: the same elements under another type */
+    FER_NODE_TRANSFER, /* one operand, one result: a copy on the device of its type */
+    FER_NODE_IF,       /* the predicate; two blocks, the arms */
+    FER_NODE_WHILE,    /* the initial values; two blocks, the condition and the body */
+    FER_NODE_CALL      /* of another graph of the module, on its inputs */
 } fer_node_kind;
 
 typedef struct fer_block fer_block;
@@ -88,6 +89,7 @@ struct fer_graph {
     size_t num_outputs;
     bool is_finished;
     bool has_dynamic_dims;
+    bool has_loop;         /* a while, or a call of a graph that has one */
     fer_names value_names; /* to the last value of that name */
     fer_names dims;        /* every name in its types: to the last value that brought it */
 };
@@ -200,6 +202,10 @@ fer_status fer_value_rename(fer_value *value, const char *name, fer_error *error
 /* It does more than its results show: it runs once, in its place, whatever uses them. */
 bool fer_node_has_effect(const fer_node *node);
 bool fer_node_must_run(const fer_node *node); /* that, or it asserts */
+
+/* The type on another device. */
+fer_status fer_transferred_type(const fer_type *type, fer_device device, fer_type **out_type,
+                                fer_error *error);
 
 /* Names the data-dependent dim that an op staged now would get, for the caller to free. */
 fer_status fer_dynamic_dim_name(const char *graph, const char *kernel, size_t ordinal,

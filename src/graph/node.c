@@ -152,6 +152,7 @@ bool fer_node_has_effect(const fer_node *node)
         return op_has_effect(node->op);
     case FER_NODE_CONSTANT:
     case FER_NODE_REBIND:
+    case FER_NODE_TRANSFER:
         return false;
     case FER_NODE_IF:
     case FER_NODE_WHILE:
@@ -174,6 +175,7 @@ bool fer_node_must_run(const fer_node *node)
         return node->callee->body.must_run;
     case FER_NODE_OP:
     case FER_NODE_CONSTANT:
+    case FER_NODE_TRANSFER:
         break;
     }
     return fer_node_has_effect(node);

@@ -68,35 +68,9 @@ fer_status fer_program_expect_name(fer_program_reader *reader, const char *what,
 
 fer_status fer_program_parse_type(fer_program_reader *reader, fer_type **out_type, fer_error *error)
 {
-    *out_type = NULL;
-    fer_lexer *lexer = &reader->lexer;
-    fer_token first = lexer->token;
-    fer_type *type = NULL;
-    fer_status status = fer_type_parse_tokens(lexer, &type, error);
-    if (status != FER_OK)
-        return fer_program_locate(reader, &first, status, error);
-    if (!fer_lexer_accept(lexer, "@")) {
-        *out_type = type;
-        return FER_OK;
-    }
-    fer_token number = lexer->token;
-    fer_device device = {0};
-    const fer_dim *dims[FER_MAX_RANK];
-    if (number.kind != FER_TOKEN_INTEGER || number.length > 9) {
-        status = fer_lexer_unexpected(lexer, "the number of a device", error);
-        goto done;
-    }
-    device.id = (int32_t)strtol(number.start, NULL, 10);
-    for (size_t axis = 0; axis < fer_type_rank(type); axis++)
-        dims[axis] = fer_type_dim(type, axis);
-    status =
-        fer_type_create(fer_type_dtype(type), fer_type_rank(type), dims, device, out_type, error);
-    status = fer_program_locate(reader, &number, status, error);
-    fer_lexer_advance(lexer);
-
-done:
-    fer_type_release(type);
-    return status;
+    fer_token first = reader->lexer.token;
+    fer_status status = fer_type_parse_tokens(&reader->lexer, out_type, error);
+    return fer_program_locate(reader, &first, status, error);
 }
 
 /* --- Packages --------------------------------------------------------------------------------- */

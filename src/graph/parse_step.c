@@ -1,5 +1,5 @@
 /* Programs: one step of a block. `a, b = split(x)`, `c = constant f32[2] [1, 2]`,
- * `y = rebind x [h, 4]`, and calls whose op gives nothing, `log(x)`. */
+ * `y = rebind x [h, 4]`, `y = transfer x @ 1`, and calls whose op gives nothing, `log(x)`. */
 #include "graph/element.h"
 #include "graph/text.h"
 #include "signature/literal.h"
@@ -292,6 +292,24 @@ static fer_status parse_constant(fer_program_reader *reader, fer_graph *graph,
     return status;
 }
 
+/* `transfer x @ 1` */
+static fer_status parse_transfer(fer_program_reader *reader, fer_graph *graph,
+                                 const fer_step_names *left, fer_error *error)
+{
+    fer_lexer *lexer = &reader->lexer;
+    fer_token token = lexer->token;
+    fer_value *value = NULL;
+    fer_device device;
+    fer_lexer_advance(lexer);
+    FER_TRY(expect_one_name(reader, left, "transfer", error));
+    FER_TRY(fer_program_expect_value(reader, graph, &value, error));
+    FER_TRY(fer_lexer_expect(lexer, "@", "and a device behind the value of a transfer", error));
+    FER_TRY(fer_device_parse_tokens(lexer, &device, error));
+    fer_status status = fer_graph_transfer(graph, value, device, &value, error);
+    FER_TRY(fer_program_locate_in(reader, graph, &token, status, error));
+    return fer_step_names_give(left, reader, &value, error);
+}
+
 static fer_status parse_dims(fer_program_reader *reader, fer_dim **dims, size_t *num_dims,
                              fer_error *error)
 {
@@ -358,6 +376,8 @@ static fer_status parse_right(fer_program_reader *reader, fer_graph *graph,
         return parse_constant(reader, graph, left, error);
     if (at_word(reader, "rebind"))
         return parse_rebind(reader, graph, left, error);
+    if (at_word(reader, "transfer"))
+        return parse_transfer(reader, graph, left, error);
     if (at_word(reader, "if"))
         return fer_program_parse_if(reader, graph, left, error);
     if (at_while(reader))

@@ -68,18 +68,11 @@ static void append_values(fer_text *text, fer_value *const *values, size_t num_v
     }
 }
 
-static void append_type(fer_text *text, const fer_type *type)
-{
-    fer_text_append(text, fer_type_text(type));
-    if (fer_type_device(type).id != 0)
-        fer_text_printf(text, " @ %d", (int)fer_type_device(type).id);
-}
-
 void fer_input_append(fer_text *text, const fer_value *input)
 {
     append_value(text, input);
     fer_text_append(text, ": ");
-    append_type(text, input->type);
+    fer_text_append(text, fer_type_text(input->type));
 }
 
 /* --- Ops -------------------------------------------------------------------------------------- */
@@ -215,7 +208,7 @@ static void append_result_comment(fer_text *text, const fer_node *node)
 {
     for (size_t i = 0; i < node->num_results; i++) {
         fer_text_append(text, i == 0 ? "  # " : ", ");
-        append_type(text, node->results[i]->type);
+        fer_text_append(text, fer_type_text(node->results[i]->type));
     }
 }
 
@@ -304,7 +297,7 @@ static void append_node(printer *p, const fer_node *node)
         break;
     case FER_NODE_CONSTANT:
         fer_text_append(text, "constant ");
-        append_type(text, node->results[0]->type);
+        fer_text_append(text, fer_type_text(node->results[0]->type));
         fer_text_append_char(text, ' ');
         fer_elements_append(text, node->constant);
         break;
@@ -313,6 +306,12 @@ static void append_node(printer *p, const fer_node *node)
         append_values(text, node->operands, 1);
         fer_text_append_char(text, ' ');
         append_dims(text, node->results[0]->type);
+        break;
+    case FER_NODE_TRANSFER:
+        fer_text_append(text, "transfer ");
+        append_values(text, node->operands, 1);
+        fer_text_printf(text, " @ %d", (int)fer_type_device(node->results[0]->type).id);
+        append_result_comment(text, node);
         break;
     case FER_NODE_IF:
         append_if(p, node);
@@ -351,7 +350,7 @@ static fer_status append_graph(printer *p, const fer_graph *graph, fer_error *er
     fer_text_append(text, graph->num_outputs == 1 ? ") -> " : ") -> (");
     for (size_t i = 0; i < graph->num_outputs; i++) {
         fer_text_append(text, i == 0 ? "" : ", ");
-        append_type(text, graph->outputs[i]->type);
+        fer_text_append(text, fer_type_text(graph->outputs[i]->type));
     }
     fer_text_append(text, graph->num_outputs == 1 ? " {\n" : ") {\n");
     append_block(p, &graph->body);

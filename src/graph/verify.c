@@ -175,6 +175,20 @@ static fer_status verify_rebind(const verifier *v, const fer_node *node, fer_err
     return verify_dims(v, node, to, error);
 }
 
+/* A transfer changes where the elements are, and nothing else. */
+static fer_status verify_transfer(const verifier *v, const fer_node *node, fer_error *error)
+{
+    const fer_value *result = node->results[0];
+    fer_type *expected = NULL;
+    FER_TRY(fer_transferred_type(node->operands[0]->type, fer_type_device(result->type), &expected,
+                                 error));
+    fer_status status = FER_OK;
+    if (!fer_type_equal(expected, result->type) || result->root != result)
+        status = fail_type(v, result, fer_type_text(expected), error);
+    fer_type_release(expected);
+    return status;
+}
+
 static fer_status verify_call(const verifier *v, const fer_node *node, fer_error *error)
 {
     const fer_graph *callee = node->callee;
@@ -249,6 +263,8 @@ static fer_status verify_node(verifier *v, const fer_node *node, fer_error *erro
         return verify_constant(v, node, error);
     case FER_NODE_REBIND:
         return verify_rebind(v, node, error);
+    case FER_NODE_TRANSFER:
+        return verify_transfer(v, node, error);
     case FER_NODE_IF:
         return verify_if(v, node, error);
     case FER_NODE_WHILE:

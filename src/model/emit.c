@@ -281,6 +281,15 @@ static fer_status emit_rebind(scope *c, const fer_node *node, fer_error *error)
     return add_check(c, node, &slot, node->results, 1, is_dynamic, error);
 }
 
+static fer_status emit_transfer(scope *c, const fer_node *node, fer_error *error)
+{
+    const fer_value *result = node->results[0];
+    size_t from = slot_of(c, node->operands[0]);
+    size_t *slot = &c->slot_of[result->index];
+    FER_TRY(add_buffer_slot(c, result, is_dynamic_slot(c, from), slot, error));
+    return add_copy(c, node, *slot, from, error);
+}
+
 /* --- Nodes with blocks ------------------------------------------------------------------------ */
 
 static fer_status emit_block(scope *c, const fer_block *block, fer_error *error);
@@ -464,6 +473,8 @@ static fer_status emit_node(scope *c, const fer_node *node, fer_error *error)
         return emit_constant(c, node, error);
     case FER_NODE_REBIND:
         return emit_rebind(c, node, error);
+    case FER_NODE_TRANSFER:
+        return emit_transfer(c, node, error);
     case FER_NODE_IF:
         return emit_if(c, node, error);
     case FER_NODE_WHILE:
@@ -482,19 +493,6 @@ static fer_status emit_block(scope *c, const fer_block *block, fer_error *error)
     return FER_OK;
 }
 
-static fer_status check_devices(const scope *c, fer_error *error)
-{
-    for (size_t i = 0; i < c->graph->num_values; i++) {
-        int32_t device = fer_type_device(c->graph->values[i]->type).id;
-        if (device != c->s->device)
-            return fer_fail(error, FER_UNSUPPORTED_ERROR,
-                            "graph '%s' has values on devices %d and %d; the interpreter runs a "
-                            "graph on one device",
-                            c->graph->name, (int)c->s->device, (int)device);
-    }
-    return FER_OK;
-}
-
 /* Begins a frame. The scope is left through leave_frame, also when this fails. */
 static fer_status enter_frame(scope *c, size_t caller, fer_error *error)
 {
@@ -505,7 +503,6 @@ static fer_status enter_frame(scope *c, size_t caller, fer_error *error)
     c->bound = calloc(num_names + 1, sizeof *c->bound);
     if (c->slot_of == NULL || c->bound == NULL)
         return fer_fail_memory(error);
-    FER_TRY(check_devices(c, error));
     FER_TRY(
         fer_reserve(&s->frames, s->num_frames + 1, &s->frames_capacity, sizeof *s->frames, error));
     FER_TRY(fer_reserve(&s->symbols, s->num_symbols + num_names, &s->symbols_capacity,

@@ -50,8 +50,8 @@ static fer_status check_kind(const fer_run_state *state, size_t index, const fer
         snprintf(numbers[0], sizeof numbers[0], "%d", (int)wanted->dl.device.device_id);
         snprintf(numbers[1], sizeof numbers[1], "%d", (int)tensor->dl.device.device_id);
         return fail_input(state, index, numbers[0], numbers[1], error,
-                          "is on device %s, but the graph runs on device %s; insert an explicit "
-                          "transfer",
+                          "is on device %s, but the graph takes it on device %s; insert an "
+                          "explicit transfer",
                           numbers[1], numbers[0]);
     }
     return FER_OK;

@@ -1,5 +1,7 @@
 #include "model/interpret.h"
 
+#include "base/log.h"
+#include "base/process.h"
 #include "model/state.h"
 
 #include <string.h>
@@ -44,6 +46,24 @@ static void copy_slot(fer_run_state *state, const fer_step_plan *step)
         memcpy(state->tensors[step->slots[0]].dl.data, from->dl.data, from->num_bytes);
 }
 
+/* A transfer is told of as an op is; copies that nobody wrote are not. */
+static void run_copy(fer_run_state *state, const fer_step_plan *step)
+{
+    if (step->node->kind != FER_NODE_TRANSFER || !fer_kernels_are_observed()) {
+        copy_slot(state, step);
+        return;
+    }
+    const fer_dl_tensor *tensors[] = {&state->tensors[step->slots[0]].dl,
+                                      &state->tensors[step->slots[1]].dl};
+    fer_kernel_event event = {.name = "transfer",
+                              .tensors = tensors,
+                              .num_results = 1,
+                              .num_operands = 1,
+                              .start = fer_log_clock()};
+    copy_slot(state, step);
+    fer_tell_observer(&event);
+}
+
 /* Where to go on when a predicate is there. */
 static const fer_step_plan *branch(fer_run_state *state, const fer_step_plan *step)
 {
@@ -55,27 +75,39 @@ static const fer_step_plan *branch(fer_run_state *state, const fer_step_plan *st
     return state->schedule->steps + step->target;
 }
 
-/* A step that calls no kernel. Gives the next one. */
-static const fer_step_plan *run_step(fer_run_state *state, const fer_step_plan *step)
+/* Between two turns a run may be ended from outside. What ops changed in their place stays. */
+static fer_status turn(fer_run_state *state, const fer_step_plan *step, fer_error *error)
 {
-    switch (step->kind) {
+    state->turns[step->target]++;
+    if (!fer_process_is_interrupted_now(&state->asked_ms))
+        return FER_OK;
+    return fer_state_locate(state, step, fer_fail(error, FER_RUNTIME_ERROR, "interrupted"), error);
+}
+
+/* A step that calls no kernel. Gives the next one. */
+static fer_status run_step(fer_run_state *state, const fer_step_plan **step, fer_error *error)
+{
+    const fer_step_plan *current = *step;
+    *step = current + 1;
+    switch (current->kind) {
     case FER_STEP_COPY:
-        copy_slot(state, step);
+        run_copy(state, current);
         break;
     case FER_STEP_TURN:
-        state->turns[step->target]++;
-        break;
+        return turn(state, current, error);
     case FER_STEP_BRANCH:
-        return branch(state, step);
+        *step = branch(state, current);
+        break;
     case FER_STEP_JUMP:
-        return state->schedule->steps + step->target;
+        *step = state->schedule->steps + current->target;
+        break;
     case FER_STEP_OP:
     case FER_STEP_CHECK: /* their work is planning */
     case FER_STEP_SIZE:
     case FER_STEP_SYMBOLS:
         break;
     }
-    return step + 1;
+    return FER_OK;
 }
 
 static fer_status run_steps(fer_run_state *state, fer_error *error)
@@ -86,7 +118,7 @@ static fer_status run_steps(fer_run_state *state, fer_error *error)
         if (step->is_late && state->prepared[step - s->steps] != state->generation)
             FER_TRY(fer_state_prepare(state, step, error));
         if (step->specialisation == NULL) {
-            step = run_step(state, step);
+            FER_TRY(run_step(state, &step, error));
             continue;
         }
         fer_status status = fer_specialisation_run(step->specialisation,
@@ -105,6 +137,7 @@ static fer_status run(fer_run_state *state, fer_error *error)
     FER_TRY(allocate_outputs(state, error));
     for (size_t i = 0; i < state->schedule->num_loops; i++)
         state->turns[i] = 0;
+    state->asked_ms = 0;
     FER_TRY(run_steps(state, error));
     return copy_outputs(state, error);
 }

@@ -1,4 +1,5 @@
-/* Where a schedule's slots lie: those that are used at different times share a buffer. */
+/* Where a schedule's slots lie: those of a device that are used at different times share a buffer.
+ */
 #include "model/schedule.h"
 
 #include <stdlib.h>
@@ -28,81 +29,95 @@ static void find_lives(fer_schedule *s)
 
 /* --- Buffers ---------------------------------------------------------------------------------- */
 
-/* The buffers of one kind that no slot uses at the moment. */
-typedef struct buffer_list {
-    size_t *buffers;
-    size_t count;
-    size_t num_made;
-} buffer_list;
+/* Lists of numbers below a bound, each number in one list at most. */
+typedef struct lists {
+    size_t *first; /* of each list; FER_NONE: it is empty */
+    size_t *next;  /* of each number in a list */
+} lists;
 
-/* The slots that end with each step, as linked lists. */
-typedef struct endings {
-    size_t *first; /* of each step; FER_NONE: there is none */
-    size_t *next;  /* of each slot */
-} endings;
-
-static size_t take_buffer(buffer_list *list)
+static fer_status create_lists(lists *l, size_t num_lists, size_t bound, fer_error *error)
 {
-    return list->count > 0 ? list->buffers[--list->count] : list->num_made++;
+    l->first = calloc(num_lists + 1, sizeof *l->first);
+    l->next = calloc(bound + 1, sizeof *l->next);
+    if (l->first == NULL || l->next == NULL)
+        return fer_fail_memory(error);
+    for (size_t i = 0; i < num_lists; i++)
+        l->first[i] = FER_NONE;
+    return FER_OK;
 }
 
-static void take_buffers(fer_schedule *s, size_t position, buffer_list lists[2], endings *ends)
+static void clear_lists(lists *l)
 {
-    const fer_step_plan *step = &s->steps[position];
+    free(l->first);
+    free(l->next);
+}
+
+static void push(lists *l, size_t list, size_t number)
+{
+    l->next[number] = l->first[list];
+    l->first[list] = number;
+}
+
+/* The last number that came, or FER_NONE. */
+static size_t pop(lists *l, size_t list)
+{
+    size_t number = l->first[list];
+    if (number != FER_NONE)
+        l->first[list] = l->next[number];
+    return number;
+}
+
+typedef struct placer {
+    fer_schedule *s;
+    lists idle; /* buffers that no slot uses at the moment, by their kind */
+    lists ends; /* slots, by the step that uses them last */
+} placer;
+
+/* Buffers whose sizes are known before a run and those of later sizes never mix: the first stay
+ * where they are when the second grow. Nor do those of several devices. */
+static size_t kind_of(const fer_slot *slot)
+{
+    return 2 * (size_t)fer_type_device(slot->value->type).id + fer_slot_is_late(slot);
+}
+
+static void take_buffers(placer *p, size_t position)
+{
+    const fer_step_plan *step = &p->s->steps[position];
     for (size_t i = 0; i < step->num_slots; i++) {
-        fer_slot *slot = &s->slots[step->slots[i]];
+        fer_slot *slot = &p->s->slots[step->slots[i]];
         if (slot->storage != FER_STORAGE_BUFFER || slot->first_use != position ||
             slot->index != FER_NONE)
             continue;
-        slot->index = take_buffer(&lists[fer_slot_is_late(slot)]);
-        ends->next[step->slots[i]] = ends->first[slot->last_use];
-        ends->first[slot->last_use] = step->slots[i];
+        slot->index = pop(&p->idle, kind_of(slot));
+        if (slot->index == FER_NONE)
+            slot->index = p->s->num_buffers++;
+        push(&p->ends, slot->last_use, step->slots[i]);
     }
 }
 
 /* Hands out buffers in the order of the steps: first to what a step writes, then what was used for
  * the last time goes back, so that no kernel reads and writes one buffer. Arms stand one behind the
- * other, as if both ran. Buffers whose sizes are known before a run and those of later sizes never
- * mix: the first stay where they are when the second grow. */
-static void place_buffers(fer_schedule *s, buffer_list lists[2], endings *ends)
+ * other, as if both ran. */
+static void place_buffers(placer *p)
 {
-    for (size_t i = 0; i < s->num_steps; i++)
-        ends->first[i] = FER_NONE;
-    for (size_t i = 0; i < s->num_steps; i++) {
-        take_buffers(s, i, lists, ends);
-        for (size_t j = ends->first[i]; j != FER_NONE; j = ends->next[j]) {
-            buffer_list *list = &lists[fer_slot_is_late(&s->slots[j])];
-            list->buffers[list->count++] = s->slots[j].index;
-        }
+    for (size_t i = 0; i < p->s->num_steps; i++) {
+        take_buffers(p, i);
+        for (size_t slot; (slot = pop(&p->ends, i)) != FER_NONE;)
+            push(&p->idle, kind_of(&p->s->slots[slot]), p->s->slots[slot].index);
     }
 }
 
 fer_status fer_schedule_place(fer_schedule *s, fer_error *error)
 {
-    buffer_list lists[2] = {{0}, {0}};
-    endings ends = {NULL, NULL};
-    lists[0].buffers = calloc(s->num_slots + 1, sizeof *lists[0].buffers);
-    lists[1].buffers = calloc(s->num_slots + 1, sizeof *lists[1].buffers);
-    ends.first = calloc(s->num_steps + 1, sizeof *ends.first);
-    ends.next = calloc(s->num_slots + 1, sizeof *ends.next);
-    fer_status status = FER_OK;
-    if (lists[0].buffers == NULL || lists[1].buffers == NULL || ends.first == NULL ||
-        ends.next == NULL) {
-        status = fer_fail_memory(error);
-        goto done;
+    placer p = {.s = s};
+    fer_status status = create_lists(&p.idle, 2 * (size_t)fer_device_count(), s->num_slots, error);
+    if (status == FER_OK)
+        status = create_lists(&p.ends, s->num_steps, s->num_slots, error);
+    if (status == FER_OK) {
+        find_lives(s);
+        place_buffers(&p);
     }
-    find_lives(s);
-    place_buffers(s, lists, &ends);
-    s->num_static_buffers = lists[0].num_made;
-    s->num_buffers = lists[0].num_made + lists[1].num_made;
-    for (size_t i = 0; i < s->num_slots; i++)
-        if (s->slots[i].storage == FER_STORAGE_BUFFER && fer_slot_is_late(&s->slots[i]))
-            s->slots[i].index += s->num_static_buffers;
-
-done:
-    free(lists[0].buffers);
-    free(lists[1].buffers);
-    free(ends.first);
-    free(ends.next);
+    clear_lists(&p.idle);
+    clear_lists(&p.ends);
     return status;
 }

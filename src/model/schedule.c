@@ -12,8 +12,6 @@ static fer_status allocate(fer_schedule *s, fer_error *error)
 fer_status fer_schedule_create(const fer_graph *graph, fer_schedule *out_schedule, fer_error *error)
 {
     fer_schedule s = {.graph = graph};
-    if (graph->num_values > 0)
-        s.device = fer_type_device(graph->values[0]->type).id;
     fer_status status = FER_OK;
     FER_TRY_DONE(allocate(&s, error));
     FER_TRY_DONE(fer_schedule_emit(&s, error));

@@ -114,7 +114,6 @@ typedef struct fer_output_plan {
 
 typedef struct fer_schedule {
     const fer_graph *graph;
-    int32_t device;
     fer_slot *slots; /* of the inputs first */
     size_t num_slots;
     size_t slots_capacity;
@@ -133,7 +132,6 @@ typedef struct fer_schedule {
     fer_axis_rule **input_rules;
     size_t num_arguments;
     size_t num_inout_inputs;
-    size_t num_static_buffers; /* these come first */
     size_t num_buffers;
     fer_output_plan *outputs;
 } fer_schedule;

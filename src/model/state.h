@@ -21,7 +21,8 @@ struct fer_run_state {
     fer_tensor **outputs; /* while a run makes them */
     fer_tensor **compact; /* copies of the inputs that are not, for this run */
     size_t num_compact;
-    size_t *turns; /* that each loop has begun; 0: it does not run */
+    size_t *turns;    /* that each loop has begun; 0: it does not run */
+    int64_t asked_ms; /* when it was asked whether this run is to end; 0: not yet */
     /* Extents, checks and buffers of every step that is not late hold for the inputs' extents in
      * `tensors`. */
     bool is_planned;

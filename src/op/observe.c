@@ -1,4 +1,4 @@
-/* Calls of kernels for who wants to know of each: how long it took, and on what. */
+/* Calls of kernels, and transfers, for who wants to know of each: how long it took, and on what. */
 #include "base/log.h"
 #include "op/op.h"
 
@@ -16,15 +16,21 @@ bool fer_kernels_are_observed(void)
     return observe != NULL;
 }
 
+void fer_tell_observer(fer_kernel_event *event)
+{
+    event->took = fer_log_clock() - event->start;
+    observe(observe_context, event);
+}
+
 int fer_run_observed(fer_context *context, const fer_dl_tensor *const *tensors)
 {
     const fer_specialisation *specialisation = fer_context_specialisation(context);
-    double start = fer_log_clock();
-    int code = specialisation->unobserved(context, tensors);
-    fer_kernel_event event = {.specialisation = specialisation,
+    fer_kernel_event event = {.name = specialisation->op->name,
                               .tensors = tensors,
-                              .start = start,
-                              .took = fer_log_clock() - start};
-    observe(observe_context, &event);
+                              .num_results = specialisation->plan.num_results,
+                              .num_operands = specialisation->plan.num_operands,
+                              .start = fer_log_clock()};
+    int code = specialisation->unobserved(context, tensors);
+    fer_tell_observer(&event);
     return code;
 }

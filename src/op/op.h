@@ -78,12 +78,14 @@ fer_status fer_specialisation_run(const fer_specialisation *specialisation,
  * asks nothing. Only for a context of fer_specialisation_run and the calls. */
 int fer_run_logged(fer_context *context, const fer_dl_tensor *const *tensors);
 
-/* A call of a kernel that has just ended. */
+/* A call of a kernel, or a transfer, that has just ended. */
 typedef struct fer_kernel_event {
-    const fer_specialisation *specialisation;
+    const char *name;                    /* the op's, or `transfer` */
     const fer_dl_tensor *const *tensors; /* results, then operands */
-    double start;                        /* by fer_log_clock */
-    double took;                         /* milliseconds */
+    size_t num_results;
+    size_t num_operands;
+    double start; /* by fer_log_clock */
+    double took;  /* milliseconds, filled by fer_tell_observer */
 } fer_kernel_event;
 
 /* Called in the thread of each call, where several may be at once. */
@@ -93,6 +95,8 @@ typedef void (*fer_observer)(void *context, const fer_kernel_event *event);
  * now on are observed. */
 void fer_observe_kernels(fer_observer observer, void *context);
 bool fer_kernels_are_observed(void);
+/* Tells of what began at the event's start and ends now; only where calls are observed. */
+void fer_tell_observer(fer_kernel_event *event);
 /* Stands in for the kernel's function where calls are observed, in the same way. */
 int fer_run_observed(fer_context *context, const fer_dl_tensor *const *tensors);
 

@@ -54,6 +54,12 @@ fer_status fer_device_check(fer_device device, fer_error *error)
                        actual, last == 0 ? "the only one is" : "devices are", expected);
 }
 
+void fer_append_device(fer_text *text, int32_t id)
+{
+    if (id != 0)
+        fer_text_printf(text, " @ %d", (int)id);
+}
+
 fer_status fer_device_check_environment(fer_error *error)
 {
     const char *text = read_environment();

@@ -2,11 +2,14 @@
 #ifndef FERRULE_TYPES_DEVICE_H
 #define FERRULE_TYPES_DEVICE_H
 
-#include "base/error.h"
+#include "base/text.h"
 #include <ferrule/dtype.h>
 
 /* VALUE for a device that does not exist. */
 fer_status fer_device_check(fer_device device, fer_error *error);
+
+/* ` @ 1`, as types and programs say where a tensor is; nothing for the first device. */
+void fer_append_device(fer_text *text, int32_t id);
 
 /* VALUE when FERRULE_HOST_DEVICES is set to what is no number of devices. The library takes that as
  * unset; whoever owns the process can refuse it. */

@@ -14,7 +14,9 @@ typedef fer_namespace (*fer_name_resolver)(void *context, const char *name);
 fer_status fer_expression_parse(fer_lexer *lexer, fer_name_resolver resolver, void *context,
                                 fer_dim **out_dim, fer_error *error);
 
-/* Parses one caller type, `f32[2, w]`, up to its closing bracket. */
+/* Parses one caller type, `f32[2, w]` or `f32[2, w] @ 1`. */
 fer_status fer_type_parse_tokens(fer_lexer *lexer, fer_type **out_type, fer_error *error);
+/* The number of a device, behind `@`. VALUE: no number, or there is no such device. */
+fer_status fer_device_parse_tokens(fer_lexer *lexer, fer_device *out_device, fer_error *error);
 
 #endif

@@ -68,6 +68,7 @@ static fer_status make_text(fer_type *type, fer_error *error)
         fer_text_append(&text, type->dims[i] == NULL ? "?" : fer_dim_text(type->dims[i]));
     }
     fer_text_append_char(&text, ']');
+    fer_append_device(&text, type->device.id);
     return fer_text_take(&text, &type->text, error);
 }
 

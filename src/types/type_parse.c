@@ -1,5 +1,8 @@
 /* Types from text. */
+#include "types/device.h"
 #include "types/expression.h"
+
+#include <stdlib.h>
 
 static fer_status parse_dtype(fer_lexer *lexer, fer_dtype *out_dtype, fer_error *error)
 {
@@ -36,6 +39,18 @@ static fer_status parse_dims(fer_lexer *lexer, fer_dim **dims, size_t *rank, fer
     return fer_lexer_expect(lexer, "]", "or ',' after a dim", error);
 }
 
+fer_status fer_device_parse_tokens(fer_lexer *lexer, fer_device *out_device, fer_error *error)
+{
+    const fer_token number = lexer->token;
+    if (number.kind != FER_TOKEN_INTEGER || number.length > 9)
+        return fer_lexer_unexpected(lexer, "the number of a device", error);
+    fer_device device = {.id = (int32_t)strtol(number.start, NULL, 10)};
+    FER_TRY(fer_lexer_locate(lexer, &number, fer_device_check(device, error), error));
+    fer_lexer_advance(lexer);
+    *out_device = device;
+    return FER_OK;
+}
+
 fer_status fer_type_parse_tokens(fer_lexer *lexer, fer_type **out_type, fer_error *error)
 {
     *out_type = NULL;
@@ -43,11 +58,13 @@ fer_status fer_type_parse_tokens(fer_lexer *lexer, fer_type **out_type, fer_erro
     fer_dim *dims[FER_MAX_RANK + 1];
     size_t rank = 0;
     fer_dtype dtype;
+    fer_device device = {0};
     fer_status status;
     FER_TRY_DONE(parse_dtype(lexer, &dtype, error));
     FER_TRY_DONE(parse_dims(lexer, dims, &rank, error));
-    status = fer_type_create(dtype, rank, (const fer_dim *const *)dims, (fer_device){0}, out_type,
-                             error);
+    if (fer_lexer_accept(lexer, "@"))
+        FER_TRY_DONE(fer_device_parse_tokens(lexer, &device, error));
+    status = fer_type_create(dtype, rank, (const fer_dim *const *)dims, device, out_type, error);
     status = fer_lexer_locate(lexer, &start, status, error);
 
 done:

@@ -187,6 +187,35 @@ graph g(x: f32[n], k: i64[], limit: i64[]) {
         self.fails("IO", "run", "--trace", "/dev/full", program, f"x={x}", "k=3", "limit=0",
                    words=["/dev/full: the trace cannot be written"])
 
+    def test_devices(self):
+        program = self.write("devices.fer", """use "own kernels"
+graph g(x: f32[n] @ 1, y: f32[n]) {
+  there = transfer y @ 1
+  double = scale(there, 2)
+  near = transfer double @ 0
+  more = scale(near, 2)
+  return x, more
+}
+""")
+        x, y = (write_npy(self.folder / f"{name}.npy", "<f4", (2,), values)
+                for name, values in [("x", [1, 2]), ("y", [3, 4])])
+        path = self.folder / "trace.json"
+        result = run("run", "--profile", "--trace", path, program, f"x={x}", f"y={y}",
+                     env={**os.environ, "FERRULE_HOST_DEVICES": "2"})
+        self.assertEqual((result.code, dense(result.out)),
+                         (0, "x:f32[2]@1[1,2]more:f32[2][12,16]"))
+        rows = {match[1]: match[2] for match in
+                re.finditer(r"(?m)^(\w+(?: @ 1)?) +(\d+) +\d+\.\d+ ms", result.err)}
+        self.assertEqual(rows, {"transfer @ 1": "1", "transfer": "1", "scale @ 1": "1",
+                                "scale": "1"})
+        events = json.loads(path.read_text())["traceEvents"]
+        self.assertEqual([(event["name"], event["args"]) for event in events],
+                         [("transfer", {"operands": ["f32[2]"], "results": ["f32[2] @ 1"]}),
+                          ("scale", {"operands": ["f32[2] @ 1", "f32[] @ 1"],
+                                     "results": ["f32[2] @ 1"]}),
+                          ("transfer", {"operands": ["f32[2] @ 1"], "results": ["f32[2]"]}),
+                          ("scale", {"operands": ["f32[2]", "f32[]"], "results": ["f32[2]"]})])
+
     def test_wrong_inputs(self):
         self.run_fails("TYPE", f"x={self.x}", words=["graph 'twice': input 'factor' is missing"])
         self.run_fails("TYPE", f"x={self.x}", "factr=1", words=["'factr'", "'factor'"])

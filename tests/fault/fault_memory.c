@@ -672,7 +672,7 @@ static fer_status use_built_graph(fer_error *own)
     fer_tensor *constant = NULL;
     char *text = NULL;
     fer_graph *graph;
-    fer_value *values[3];
+    fer_value *values[4];
     int64_t shape[1] = {4};
     is_paused = true;
     fer_status status = declare("scale", "p", &op, own);
@@ -689,7 +689,8 @@ static fer_status use_built_graph(fer_error *own)
         fer_graph_rebind(graph, values[1], (const fer_dim *const *)&dim, 1, &values[2], own));
     FER_TRY_DONE(fer_tensor_ones(FER_F32, 1, shape, host, &constant, own));
     FER_TRY_DONE(fer_graph_constant(graph, constant, &values[0], own));
-    FER_TRY_DONE(fer_graph_output(graph, values, 3, own));
+    FER_TRY_DONE(fer_graph_transfer(graph, values[1], host, &values[3], own));
+    FER_TRY_DONE(fer_graph_output(graph, values, 4, own));
     FER_TRY_DONE(fer_module_print(module, &text, own));
     FER_TRY_DONE(fer_module_parse(text, "text", folder, &again, own));
     assert_true(fer_module_equal(module, again));
@@ -721,7 +722,8 @@ static const char PROGRAM[] = "use \"p\"\n"
                               "graph g(x: f32[n], k: f32[4], c: bool[]) -> (f32[n], f32[4]) {\n"
                               "  a = scale(x)\n"
                               "  t = scale(a)\n"
-                              "  b = scale<by = 4>(t)\n"
+                              "  moved = transfer t @ 0\n"
+                              "  b = scale<by = 4>(moved)\n"
                               "  f = kept(b)\n"
                               "  k2 = scale(k)\n"
                               "  d = rebind f [4]\n"

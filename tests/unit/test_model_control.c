@@ -512,6 +512,51 @@ static void what_is_refused_has_run_nothing(void **state)
     fer_model_release(model);
 }
 
+/* --- Interruption ----------------------------------------------------------------------------- */
+
+static bool says_yes_at_last(void *context)
+{
+    int *num_left = context;
+    return --*num_left == 0;
+}
+
+#define ENDLESS                                                                                    \
+    "graph f(total: f32[n], x: f32[n], go: bool[]) {\n"                                            \
+    "  while { yield go } do { accumulate(total, x) } return }\n"                                  \
+    "graph g(total: f32[n], x: f32[n], go: bool[]) -> f32[n] {\n"                                  \
+    "  accumulate(x, total) call f(total, x, go) y = twice(x) return y }"
+
+/* It is asked several times a second, however many turns there are. */
+static void a_loop_without_end_is_interrupted(void **state)
+{
+    (void)state;
+    fer_error error = FER_ERROR_INIT;
+    fer_model *model = make_last(ENDLESS);
+    fer_tensor *inputs[] = {FLOATS(0, 0), FLOATS(1, 2), make_bool(true)};
+    fer_tensor *y = inputs[0];
+    int num_left = 3;
+    fer_set_interrupt(says_yes_at_last, &num_left);
+    ASSERT_FAILS(&error, FER_RUNTIME_ERROR, fer_model_run(model, inputs, 3, &y, 1, &error),
+                 "t.fer:3:3: graph 'g': call of 'f': iteration ", " of while: interrupted");
+    assert_null(y);
+    assert_int_equal(num_left, 0);
+    /* Whole turns: both elements were added as often. */
+    const float *total = fer_tensor_const_data(inputs[0]);
+    assert_true(total[0] > 1 && total[1] == 2 * total[0]);
+    ASSERT_FLOATS(inputs[1], 1, 2);
+    /* The model is as good as before. */
+    num_left = 1;
+    fer_tensor_release(inputs[2]);
+    inputs[2] = make_bool(false);
+    run(model, inputs, 3, &y, 1);
+    assert_int_equal(num_left, 1);
+    fer_set_interrupt(NULL, NULL);
+    for (int i = 0; i < 3; i++)
+        fer_tensor_release(inputs[i]);
+    fer_tensor_release(y);
+    fer_model_release(model);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -532,6 +577,7 @@ int main(void)
         cmocka_unit_test(effects_run_once_in_each_execution_of_their_block),
         cmocka_unit_test(a_failure_midway_says_where_and_keeps_what_was_done),
         cmocka_unit_test(what_is_refused_has_run_nothing),
+        cmocka_unit_test(a_loop_without_end_is_interrupted),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -23,7 +23,11 @@ static fer_module *after(const char *pass_name, const char *text)
 /* Appends `twice(a) `, `constant `, `if{…}{…} `: kinds and operands, by the values' names. */
 static void append_steps(fer_text *text, const fer_block *block)
 {
-    static const char *const KINDS[] = {"", "constant", "rebind", "if", "while", "call "};
+    static const char *const KINDS[] = {
+        [FER_NODE_OP] = "",           [FER_NODE_CONSTANT] = "constant",
+        [FER_NODE_REBIND] = "rebind", [FER_NODE_TRANSFER] = "transfer",
+        [FER_NODE_IF] = "if",         [FER_NODE_WHILE] = "while",
+        [FER_NODE_CALL] = "call "};
     for (size_t i = 0; i < block->num_nodes; i++) {
         const fer_node *node = block->nodes[i];
         fer_text_append(text, KINDS[node->kind]);
@@ -94,6 +98,23 @@ static void ops_on_constants_become_constants(void **state)
     assert_ptr_equal(graph, fer_module_graph_at(module, 0));
     assert_int_equal(graph->body.nodes[1]->kind, FER_NODE_CONSTANT);
     fer_module_release(module);
+}
+
+/* A constant is where it was moved to. */
+static void transfers_of_constants_become_constants(void **state)
+{
+    (void)state;
+    const char *text = "graph g() { " TWO "f = transfer k @ 1 a = twice(f) return f, a }";
+    assert_steps("fold", text, "constant constant constant ", "f,a");
+    fer_module *module = after("fold", text);
+    const fer_graph *graph = fer_module_graph_at(module, 0);
+    assert_string_equal(fer_type_text(graph->outputs[1]->type), "f32[2] @ 1");
+    ASSERT_FLOATS(last_constant(graph), 2, -4);
+    assert_int_equal(fer_tensor_device(last_constant(graph)).id, 1);
+    fer_module_release(module);
+    assert_steps("fold",
+                 "graph g(x: f32[2]) { " TWO "accumulate(k, x) f = transfer k @ 1 return f }",
+                 "constant accumulate(k,x) transfer(k) ", "f");
 }
 
 static void what_is_not_always_the_same_is_not_folded(void **state)
@@ -198,6 +219,30 @@ static void what_was_computed_is_not_computed_again(void **state)
     assert_steps("common",
                  "graph g(x: f32[n], y: f32[n]) { a = add(x, y) b = add(y, x) return a, b }",
                  "add(x,y) add(y,x) ", "a,b");
+}
+
+static void a_transfer_is_shared_like_an_op(void **state)
+{
+    (void)state;
+    assert_steps("common",
+                 "graph g(x: f32[n]) { a = transfer x @ 1 b = transfer x @ 1 c = transfer x @ 0"
+                 " return a, b, c }",
+                 "transfer(x) transfer(x) ", "a,a,c");
+    assert_steps("common",
+                 "graph g(x: f32[n]) { a = transfer x @ 0 b = transfer x @ 0 accumulate(b, x)"
+                 " return a, b }",
+                 "transfer(x) transfer(x) accumulate(b,x) ", "a,b");
+    assert_steps("common",
+                 "graph g(x: f32[n], y: f32[n]) { a = transfer x @ 1 accumulate(x, y)"
+                 " b = transfer x @ 1 return a, b }",
+                 "transfer(x) accumulate(x,y) transfer(x) ", "a,b");
+    /* The same bytes on another device are another constant. */
+    assert_steps("common",
+                 "graph g() { a = constant f32[1] [2] b = constant f32[1] @ 1 [2]"
+                 " c = constant f32[1] @ 1 [2] return a, b, c }",
+                 "constant constant ", "a,b,b");
+    assert_steps("dead", "graph g(x: f32[n]) { a = transfer x @ 1 b = transfer x @ 1 return b }",
+                 "transfer(x) ", "b");
 }
 
 static void blocks_see_what_is_around_them_and_not_beside(void **state)
@@ -377,12 +422,15 @@ static void messages_stay_as_they_were(void **state)
 
 int main(void)
 {
+    setenv("FERRULE_HOST_DEVICES", "2", 1);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ops_on_constants_become_constants),
+        cmocka_unit_test(transfers_of_constants_become_constants),
         cmocka_unit_test(what_is_not_always_the_same_is_not_folded),
         cmocka_unit_test(an_effect_on_constants_is_not_folded),
         cmocka_unit_test(large_constants_are_not_folded),
         cmocka_unit_test(what_was_computed_is_not_computed_again),
+        cmocka_unit_test(a_transfer_is_shared_like_an_op),
         cmocka_unit_test(blocks_see_what_is_around_them_and_not_beside),
         cmocka_unit_test(what_is_changed_or_has_an_effect_is_not_shared),
         cmocka_unit_test(a_load_is_shared_only_where_nothing_is_written),

@@ -106,8 +106,19 @@ static void test_devices_are_part_of_a_type(void **state)
     ASSERT_OK(&error, fer_type_create(FER_F32, 0, NULL, (fer_device){1}, &second, &error));
     assert_false(fer_type_equal(first, second));
     assert_int_equal(fer_type_device(second).id, 1);
+    assert_string_equal(fer_type_text(first), "f32[]");
+    assert_string_equal(fer_type_text(second), "f32[] @ 1");
+    fer_type_release(first);
+    ASSERT_OK(&error, fer_type_parse("f32[]@1", &first, &error));
+    assert_true(fer_type_equal(first, second));
     fer_type_release(first);
     fer_type_release(second);
+    ASSERT_FAILS(&error, FER_VALUE_ERROR, fer_type_parse("f32[n] @ 2", &first, &error),
+                 "column 10: there is no device 2");
+    ASSERT_FAILS(&error, FER_VALUE_ERROR, fer_type_parse("f32[n] @ n", &first, &error),
+                 "column 10: expected the number of a device");
+    ASSERT_FAILS(&error, FER_VALUE_ERROR, fer_type_parse("f32[n] @ 1234567890", &first, &error),
+                 "the number of a device");
     ASSERT_FAILS(&error, FER_VALUE_ERROR,
                  fer_type_create(FER_F32, 0, NULL, (fer_device){2}, &first, &error), "device 2");
     ASSERT_FAILS(&error, FER_VALUE_ERROR,

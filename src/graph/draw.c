@@ -1,4 +1,6 @@
-/* A module's graphs in Graphviz's language. */
+/* A module's graphs in Graphviz's language: a frame for each graph, and in it one for each block.
+ * An edge that stands in a frame's braces would draw both its ends into the frame, so a graph's
+ * nodes come first, in their frames, and then its edges. */
 #include "graph/element.h"
 #include "graph/graph.h"
 #include "signature/literal.h"
@@ -109,8 +111,6 @@ static const char *role_of(const fer_node *node, size_t operand)
         return fer_signature_folded(fer_op_signature(node->op))->operands[operand].name;
     if (node->kind == FER_NODE_CALL && node->num_operands > 1)
         return node->callee->values[operand]->name;
-    if (node->kind == FER_NODE_WHILE)
-        return node->blocks[0]->arguments[operand]->name;
     return NULL;
 }
 
@@ -122,58 +122,108 @@ static bool changes(const fer_node *node, size_t operand)
            fer_signature_folded(fer_op_signature(node->op))->operands[operand].is_inout;
 }
 
-static void append_block(fer_text *dot, size_t graph, const fer_block *block);
+static void append_block_id(fer_text *dot, size_t graph, const fer_node *node, size_t which)
+{
+    fer_text_printf(dot, "g%zu_step%zu_block%zu", graph, node->index, which);
+}
 
-/* An arm, a condition or a body, in a frame of its own; what it yields goes to its step. */
-static void append_inner_block(fer_text *dot, size_t graph, const fer_node *node, size_t which)
+/* --- Nodes ------------------------------------------------------------------------------------ */
+
+/* An input or a carried value. */
+static void append_argument(fer_text *dot, size_t graph, const fer_value *value)
+{
+    fer_text label = FER_TEXT_INIT;
+    fer_text_append(&label, fer_value_is_inout(value) ? "inout " : "");
+    append_value(&label, value);
+    fer_text_printf(dot, "    g%zu_v%zu [shape=ellipse, ", graph, value->index);
+    append_label(dot, &label);
+    fer_text_append(dot, "]\n");
+}
+
+static void append_nodes(fer_text *dot, size_t graph, const fer_block *block);
+
+/* An arm, a condition or a body, in a frame of its own, with a point for what it yields. */
+static void append_frame(fer_text *dot, size_t graph, const fer_node *node, size_t which)
 {
     const fer_block *block = node->blocks[which];
     fer_text label = FER_TEXT_INIT;
-    char id[64];
     fer_text_append(&label, fer_block_role(block));
     fer_text_printf(dot, "    subgraph cluster_%zu_%zu_%zu {\n    style=dashed\n    ", graph,
                     node->index, which);
     append_label(dot, &label);
     fer_text_append_char(dot, '\n');
-    for (size_t i = 0; i < block->num_arguments; i++) {
-        append_value(&label, block->arguments[i]);
-        fer_text_printf(dot, "    g%zu_v%zu [shape=ellipse, ", graph, block->arguments[i]->index);
-        append_label(dot, &label);
-        fer_text_append(dot, "]\n");
-    }
-    snprintf(id, sizeof id, "g%zu_step%zu_block%zu", graph, node->index, which);
-    fer_text_printf(dot, "    %s [shape=point, label=\"\"]\n", id);
-    append_block(dot, graph, block);
-    fer_text_append(dot, "    }\n");
-    target yield = {.id = id};
-    for (size_t i = 0; i < block->num_results; i++)
-        append_edge(dot, graph, block->results[i], &yield);
-    fer_text_printf(dot, "    %s -> g%zu_step%zu [style=dashed]\n", id, graph, node->index);
+    for (size_t i = 0; i < block->num_arguments; i++)
+        append_argument(dot, graph, block->arguments[i]);
+    append_nodes(dot, graph, block);
+    fer_text_append(dot, "    ");
+    append_block_id(dot, graph, node, which);
+    fer_text_append(dot, " [shape=point, label=\"\"]\n    }\n");
 }
 
 static void append_step(fer_text *dot, size_t graph, const fer_node *node)
 {
     bool has_blocks = node->blocks[0] != NULL;
     fer_text label = FER_TEXT_INIT;
-    char id[64];
     append_step_text(&label, node);
     for (size_t i = 0; i < node->num_results; i++) {
         fer_text_append_char(&label, '\n');
         append_value(&label, node->results[i]);
     }
-    snprintf(id, sizeof id, "g%zu_step%zu", graph, node->index);
-    fer_text_printf(dot, "    %s [%s", id,
+    fer_text_printf(dot, "    g%zu_step%zu [%s", graph, node->index,
                     node->kind == FER_NODE_CONSTANT ? "style=dashed, "
-                    : has_blocks                    ? "shape=diamond, "
+                    : has_blocks                    ? "shape=hexagon, "
                                                     : "");
     append_label(dot, &label);
     fer_text_append(dot, "]\n");
+    for (size_t i = 0; has_blocks && i < 2; i++)
+        append_frame(dot, graph, node, i);
+}
+
+static void append_nodes(fer_text *dot, size_t graph, const fer_block *block)
+{
+    for (size_t i = 0; i < block->num_nodes; i++)
+        append_step(dot, graph, block->nodes[i]);
+}
+
+/* --- Edges ------------------------------------------------------------------------------------ */
+
+static void append_edges(fer_text *dot, size_t graph, const fer_block *block);
+
+/* What a loop's body yields is what the carried values are next; NULL: of no other block. */
+static const char *yielded_role(const fer_node *node, size_t which, size_t index)
+{
+    bool is_body = node->kind == FER_NODE_WHILE && which == 1;
+    return is_body && node->num_operands > 1 ? node->blocks[0]->arguments[index]->name : NULL;
+}
+
+/* What a block yields goes to its point, and from there to its step. */
+static void append_frame_edges(fer_text *dot, size_t graph, const fer_node *node, size_t which)
+{
+    const fer_block *block = node->blocks[which];
+    fer_text id = FER_TEXT_INIT;
+    append_edges(dot, graph, block);
+    append_block_id(&id, graph, node, which);
+    for (size_t i = 0; i < block->num_results; i++) {
+        target to = {.id = fer_text_string(&id), .role = yielded_role(node, which, i)};
+        append_edge(dot, graph, block->results[i], &to);
+    }
+    fer_text_printf(dot, "    %s -> g%zu_step%zu [style=dashed]\n", fer_text_string(&id), graph,
+                    node->index);
+    dot->has_failed |= id.has_failed;
+    fer_text_free(&id);
+}
+
+/* The initial values of a loop are what its carried values are at first. */
+static void append_operands(fer_text *dot, size_t graph, const fer_node *node)
+{
     for (size_t i = 0; i < node->num_operands; i++) {
+        char id[64];
+        snprintf(id, sizeof id, "g%zu_step%zu", graph, node->index);
+        if (node->kind == FER_NODE_WHILE)
+            snprintf(id, sizeof id, "g%zu_v%zu", graph, node->blocks[0]->arguments[i]->index);
         target to = {.id = id, .role = role_of(node, i), .is_changed = changes(node, i)};
         append_edge(dot, graph, node->operands[i], &to);
     }
-    for (size_t i = 0; has_blocks && i < 2; i++)
-        append_inner_block(dot, graph, node, i);
 }
 
 /* Steps that do more than give results run in their order: dotted edges. */
@@ -191,11 +241,31 @@ static void append_order(fer_text *dot, size_t graph, const fer_block *block)
     }
 }
 
-static void append_block(fer_text *dot, size_t graph, const fer_block *block)
+static void append_edges(fer_text *dot, size_t graph, const fer_block *block)
 {
-    for (size_t i = 0; i < block->num_nodes; i++)
-        append_step(dot, graph, block->nodes[i]);
+    for (size_t i = 0; i < block->num_nodes; i++) {
+        const fer_node *node = block->nodes[i];
+        append_operands(dot, graph, node);
+        for (size_t j = 0; j < 2 && node->blocks[j] != NULL; j++)
+            append_frame_edges(dot, graph, node, j);
+    }
     append_order(dot, graph, block);
+}
+
+/* --- Graphs ----------------------------------------------------------------------------------- */
+
+static void append_output(fer_text *dot, size_t index, const fer_graph *graph, size_t output)
+{
+    fer_text label = FER_TEXT_INIT;
+    char id[64];
+    snprintf(id, sizeof id, "g%zu_output%zu", index, output);
+    fer_text_append(&label, "output");
+    if (graph->num_outputs > 1)
+        fer_text_printf(&label, " %zu", output + 1);
+    fer_text_printf(dot, "    %s [shape=ellipse, ", id);
+    append_label(dot, &label);
+    fer_text_append(dot, "]\n");
+    append_edge(dot, index, graph->outputs[output], &(target){.id = id});
 }
 
 static void append_graph(fer_text *dot, size_t index, const fer_graph *graph)
@@ -205,25 +275,12 @@ static void append_graph(fer_text *dot, size_t index, const fer_graph *graph)
     fer_text_printf(dot, "  subgraph cluster_%zu {\n    ", index);
     append_label(dot, &label);
     fer_text_append_char(dot, '\n');
-    for (size_t i = 0; i < graph->num_inputs; i++) {
-        fer_text_append(&label, fer_value_is_inout(graph->values[i]) ? "inout " : "");
-        append_value(&label, graph->values[i]);
-        fer_text_printf(dot, "    g%zu_v%zu [shape=ellipse, ", index, graph->values[i]->index);
-        append_label(dot, &label);
-        fer_text_append(dot, "]\n");
-    }
-    append_block(dot, index, &graph->body);
-    for (size_t i = 0; i < graph->num_outputs; i++) {
-        char id[64];
-        snprintf(id, sizeof id, "g%zu_output%zu", index, i);
-        fer_text_append(&label, "output");
-        if (graph->num_outputs > 1)
-            fer_text_printf(&label, " %zu", i + 1);
-        fer_text_printf(dot, "    %s [shape=ellipse, ", id);
-        append_label(dot, &label);
-        fer_text_append(dot, "]\n");
-        append_edge(dot, index, graph->outputs[i], &(target){.id = id});
-    }
+    for (size_t i = 0; i < graph->num_inputs; i++)
+        append_argument(dot, index, graph->values[i]);
+    append_nodes(dot, index, &graph->body);
+    append_edges(dot, index, &graph->body);
+    for (size_t i = 0; i < graph->num_outputs; i++)
+        append_output(dot, index, graph, i);
     fer_text_append(dot, "  }\n");
 }
 

@@ -131,7 +131,7 @@ graph g(x: f32[n], c: bool[]) {
         # What a block yields goes to a point of its frame, and from there to its step.
         self.assertLessEqual({("x: f32[n]", r"rebind\na: f32[4]"), (r"rebind\nb: f32[n]", ""),
                               ("x: f32[n]", ""), ("", r"if\ny: f32[n]"),
-                              (r"if\ny: f32[n]", r"while\ns: f32[n]"), ("c: bool[]", ""),
+                              (r"if\ny: f32[n]", "s: f32[n]"), ("c: bool[]", ""),
                               ("s: f32[n]", r"call twice\nt: f32[n]"),
                               (r"call twice\nt: f32[n]", ""), ("", r"while\ns: f32[n]"),
                               (r"while\ns: f32[n]", "output")}, ends)
@@ -140,8 +140,35 @@ graph g(x: f32[n], c: bool[]) {
         self.assertEqual([label for _, label in frames],
                          ["twice", "g", "the first arm of if", "the else arm of if",
                           "the condition of while", "the body of while"])
+        # Nothing but what a block makes is in its frame: Graphviz draws both ends of an edge into
+        # the frame that the edge stands in.
+        self.assertEqual(self.frames_of(text), [
+            ("twice", ["x: f32[n]", "output"]),
+            ("the first arm of if", [r"rebind\na: f32[4]", r"rebind\nb: f32[n]", ""]),
+            ("the else arm of if", [""]), ("the condition of while", ["s: f32[n]", ""]),
+            ("the body of while", [r"call twice\nt: f32[n]", ""]),
+            ("g", ["x: f32[n]", "c: bool[]", r"if\ny: f32[n]", r"while\ns: f32[n]", "output"])])
         shown = self.succeeds("show", program)
         self.assertEqual(self.succeeds("fmt", "-", input=shown), shown)
+
+    def frames_of(self, text):
+        """Each frame's label with those of the nodes that come first in it, as the frames end."""
+        labels, seen, open_frames, ended = dict(NODE.findall(text)), set(), [], []
+        for line in text.splitlines():
+            if "subgraph" in line:
+                open_frames.append(["", []])
+            elif line.startswith("    label="):
+                open_frames[-1][0] = line.split('"')[1]
+            elif line.strip() == "}" and open_frames:
+                ended.append(tuple(open_frames.pop()))
+            for node in re.findall(r"\bg\d+_\w+", line.partition("[")[0]):
+                place = open_frames[-1][1]
+                if "->" in line:
+                    self.assertEqual((len(open_frames), node in seen), (1, True), line)
+                else:
+                    place.append(labels[node])
+                seen.add(node)
+        return ended
 
     def test_svg(self):
         if shutil.which("dot") is None:

@@ -128,6 +128,9 @@ static void a_transfer_is_in_the_text(void **state)
     ASSERT_OK(&error, fer_graph_copy(other, fer_module_graph_at(module, 0), "copy", &copy, &error));
     assert_type(fer_graph_output_at(copy, 0), "f32[n] @ 1");
     free(text);
+    ASSERT_OK(&error, fer_module_draw(module, &text, &error));
+    assert_non_null(strstr(text, "[label=\"transfer @ 1\\ny: f32[n] @ 1\"]"));
+    free(text);
     fer_module_release(module);
     fer_module_release(again);
     fer_module_release(other);

@@ -65,20 +65,20 @@ static void inputs_are_checked(void **state)
     fer_type *open = NULL;
     ASSERT_OK(&error, fer_type_create(FER_F32, 1, (const fer_dim *const[]){NULL}, (fer_device){0},
                                       &open, &error));
-    fer_graph_input twice[] = {{"x", plain}, {"x", plain}};
+    fer_graph_input twice[] = {{.name = "x", .type = plain}, {.name = "x", .type = plain}};
     ASSERT_FAILS(&error, FER_VALUE_ERROR, fer_graph_create(module, "g", twice, 2, &graph, &error),
                  "'g'", "'x'");
-    fer_graph_input computed = {"x", expression};
+    fer_graph_input computed = {.name = "x", .type = expression};
     ASSERT_FAILS(&error, FER_TYPE_ERROR,
                  fer_graph_create(module, "g", &computed, 1, &graph, &error), "'g'", "'x'",
                  "axis 1", "n // 2");
-    fer_graph_input unknown = {"x", open};
+    fer_graph_input unknown = {.name = "x", .type = open};
     ASSERT_FAILS(&error, FER_TYPE_ERROR, fer_graph_create(module, "g", &unknown, 1, &graph, &error),
                  "'x'", "axis 0");
-    fer_graph_input nameless = {"", plain};
+    fer_graph_input nameless = {.name = "", .type = plain};
     ASSERT_FAILS(&error, FER_VALUE_ERROR,
                  fer_graph_create(module, "g", &nameless, 1, &graph, &error), "name");
-    fer_graph_input typeless = {"x", NULL};
+    fer_graph_input typeless = {.name = "x", .type = NULL};
     ASSERT_FAILS(&error, FER_TYPE_ERROR,
                  fer_graph_create(module, "g", &typeless, 1, &graph, &error), "'x'", "type");
     assert_int_equal(fer_module_num_graphs(module), 0);

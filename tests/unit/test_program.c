@@ -398,7 +398,7 @@ static void values_without_names_get_names(void **state)
     fer_error error = FER_ERROR_INIT;
     fer_module *module = make_module();
     fer_type *type = make_type("f32[n]");
-    fer_graph_input inputs[] = {{"v1", type}, {"v2", type}};
+    fer_graph_input inputs[] = {{.name = "v1", .type = type}, {.name = "v2", .type = type}};
     fer_graph *graph = NULL;
     ASSERT_OK(&error, fer_graph_create(module, "g", inputs, 2, &graph, &error));
     fer_op *relu = make_op("relu(x: f32[n]) -> f32[n]");

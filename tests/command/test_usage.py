@@ -72,7 +72,20 @@ class Usage(CommandTest):
 
     def test_a_name_alone_is_no_declaration(self):
         self.fails("VALUE", "check", "downsample", words=["downsample: ", "--package"])
-        self.fails("VALUE", "infer", "downsample", "f32[2]", words=["downsample: ", "ferrule list"])
+        self.fails("VALUE", "infer", "downsample", "f32[2]", words=["downsample: ", "--package"])
+
+    def test_infer_knows_the_kernels_of_packages(self):
+        package = self.write("p/f.c", """#include <ferrule/kernel.h>
+SIGNATURE(f, "(x: f32[n]) -> f32[n // 2]");
+KERNEL(f, OUT(f32, 1, y), IN(f32, 1, x)) { this is not compiled }
+KERNEL(g, OUT(f32, 1, y), IN(f32, 1, x)) { nor is this }
+""").parent
+        self.assertEqual(self.succeeds("infer", "--package", package, "f", "f32[2 * k]"), "f32[k]\n")
+        self.assertEqual(self.succeeds("infer", "-p", "std", "-p", package, "matmul", "f32[2, n]",
+                                       "f32[n, 3]"),
+                         "f32[2, 3]\n")
+        self.fails("VALUE", "infer", "--package", package, "h", "f32[2]", words=["h: ", "which has f, g"])
+        self.fails("VALUE", "infer", "--package", package, "g", "f32[2]", words=["g: "])
 
     def test_a_faulty_environment(self):
         for text in ("two", "0", "17"):

@@ -169,6 +169,13 @@ FER_API FER_MUST_USE fer_status fer_graph_copy(fer_module *module, const fer_gra
                                                const char *name, fer_graph **out_graph,
                                                fer_error *error);
 
+/* Says that a graph will not be finished and why, for callers that cannot go on building, by an
+ * exception of their language for instance. Every later call on it is VALUE and has `why`, as in
+ * `an exception, KeyError`, and the block. The first reason stays; a finished graph is not changed.
+ */
+FER_API FER_MUST_USE fer_status fer_graph_abandon(fer_graph *graph, const char *why,
+                                                  fer_error *error);
+
 /* Finishes the graph. A value may be output more than once. VALUE: a second call; a value of
  * another graph or of a block; a block that has not ended. */
 FER_API FER_MUST_USE fer_status fer_graph_output(fer_graph *graph, fer_value *const *values,

@@ -18,11 +18,20 @@ static void clear(values *v)
     *v = (values){.values = NULL};
 }
 
+const char *fpy_value_hint(PyObject *object)
+{
+    bool has_elements = PyNumber_Check(object) || PyObject_CheckBuffer(object) ||
+                        PyObject_HasAttrString(object, "__dlpack__");
+    if (PyTuple_Check(object) || PyList_Check(object))
+        return "; several are given one by one, as in f(*values)";
+    return has_elements ? "; graph.constant(...) makes one of it" : "";
+}
+
 static int take_value(PyObject *object, const char *what, fer_value **out_value)
 {
     if (!Py_IS_TYPE(object, &fpy_class_value)) {
-        PyErr_Format(PyExc_TypeError, "%s is '%s', not a TensorValue", what,
-                     Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_TypeError, "%s is '%s', not a TensorValue%s", what,
+                     Py_TYPE(object)->tp_name, fpy_value_hint(object));
         return -1;
     }
     *out_value = ((fpy_value *)object)->value;
@@ -78,27 +87,34 @@ static PyObject *give(fpy_graph *graph, const values *v)
     return list;
 }
 
-/* What a function yields when it is called with these values. A block that it began and did not end
- * is still the current one: what comes next would end that. */
+/* What a function yields when it is called with these values. */
 static int call_block(PyObject *function, fpy_graph *graph, const values *arguments,
                       const char *what, values *out)
 {
-    size_t num_open = graph->num_open;
     PyObject *given = tuple_of(graph, arguments);
     PyObject *result = given == NULL ? NULL : PyObject_CallObject(function, given);
     int taken = result == NULL ? -1 : take_values(result, what, out);
     Py_XDECREF(given);
     Py_XDECREF(result);
-    if (taken < 0)
-        return -1;
-    if (graph->num_open != num_open) {
-        PyErr_Format(PyExc_ValueError,
-                     "graph '%s': an exception has left a block that a function began, and the "
-                     "function went on; the graph cannot be finished",
-                     fer_graph_name(graph->graph));
-        return -1;
-    }
-    return 0;
+    return taken;
+}
+
+/* A block has begun and cannot end any more: the exception that is set goes on unchanged. */
+static void abandon_block(fpy_graph *graph)
+{
+    fpy_abandon(graph, PyErr_Occurred());
+}
+
+/* Before a block begins: it would stay open. */
+static int check_function(PyObject *object, const char *method, const char *name)
+{
+    if (PyCallable_Check(object))
+        return 0;
+    PyErr_Format(PyExc_TypeError,
+                 "%s: `%s` is '%s', not a function that stages a block and returns what it gives, "
+                 "as in lambda: x",
+                 method, name, Py_TYPE(object)->tp_name);
+    return -1;
 }
 
 static int check(fer_status status, fer_error *error)
@@ -122,11 +138,8 @@ static int build_arms(fpy_graph *self, PyObject *const arms[2], values yielded[2
         call_block(arms[1], self, &NONE, "what the other arm returns", &yielded[1]) < 0)
         return -1;
     values *last = &yielded[1];
-    if (check(fer_graph_end_if(self->graph, last->values, last->count, last->values, &error),
-              &error) < 0)
-        return -1;
-    self->num_open--;
-    return 0;
+    return check(fer_graph_end_if(self->graph, last->values, last->count, last->values, &error),
+                 &error);
 }
 
 PyObject *fpy_graph_cond(PyObject *object, PyObject *args, PyObject *kwargs)
@@ -134,16 +147,21 @@ PyObject *fpy_graph_cond(PyObject *object, PyObject *args, PyObject *kwargs)
     static char *names[] = {"predicate", "first", "other", NULL};
     fpy_graph *self = (fpy_graph *)object;
     PyObject *predicate, *arms[2] = {NULL, Py_None};
-    fer_value *value;
+    fer_value *value = NULL;
     fer_error error = FER_ERROR_INIT;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O:cond", names, &predicate, &arms[0],
                                      &arms[1]) ||
+        check_function(arms[0], "cond", "first") < 0 ||
+        (arms[1] != Py_None && check_function(arms[1], "cond", "other") < 0) ||
         take_value(predicate, "the predicate", &value) < 0 ||
         check(fer_graph_if(self->graph, value, &error), &error) < 0)
         return NULL;
     values yielded[2] = {{.values = NULL}, {.values = NULL}};
-    self->num_open++;
-    PyObject *result = build_arms(self, arms, yielded) < 0 ? NULL : give(self, &yielded[1]);
+    PyObject *result = NULL;
+    if (build_arms(self, arms, yielded) == 0)
+        result = give(self, &yielded[1]);
+    else
+        abandon_block(self);
     clear(&yielded[0]);
     clear(&yielded[1]);
     return result;
@@ -156,7 +174,6 @@ static int build_loop(fpy_graph *self, PyObject *condition, PyObject *body, valu
 {
     fer_error error = FER_ERROR_INIT;
     values predicate = {.values = NULL};
-    self->num_open++;
     int result = call_block(condition, self, carried, "what the condition returns", &predicate);
     if (result == 0 && predicate.count != 1) {
         PyErr_Format(PyExc_ValueError,
@@ -173,7 +190,8 @@ static int build_loop(fpy_graph *self, PyObject *condition, PyObject *body, valu
         result =
             check(fer_graph_end_while(self->graph, next->values, next->count, next->values, &error),
                   &error);
-    self->num_open -= result == 0;
+    if (result < 0)
+        abandon_block(self);
     clear(&predicate);
     return result;
 }
@@ -188,7 +206,9 @@ PyObject *fpy_graph_while_loop(PyObject *object, PyObject *args, PyObject *kwarg
     values next = {.values = NULL};
     PyObject *result = NULL;
     if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O:while_loop", names, &condition, &body,
-                                     &initial))
+                                     &initial) ||
+        check_function(condition, "while_loop", "condition") < 0 ||
+        check_function(body, "while_loop", "body") < 0)
         return NULL;
     if (take_values(initial, "an initial value", &carried) == 0 &&
         check(fer_graph_while(self->graph, carried.values, carried.count, carried.values, &error),

@@ -61,7 +61,6 @@ typedef struct fpy_graph {
     FPY_OBJECT_HEAD fer_module *module;
     fer_graph *graph; /* the module's */
     PyObject *names;  /* a tuple of the inputs' names */
-    size_t num_open; /* ifs and loops that have begun and not ended; for ever, after an exception */
 } fpy_graph;
 
 typedef struct fpy_value {
@@ -305,6 +304,10 @@ PyObject *fpy_op_call(PyObject *self, PyObject *const *arguments, size_t num_fla
 PyObject *fpy_wrap_tensors(fer_tensor *const *tensors, size_t num_tensors);
 
 PyObject *fpy_value_object(fpy_graph *graph, fer_value *value);
+/* The end of a message: how something else becomes a value of a graph. */
+const char *fpy_value_hint(PyObject *object);
+/* An exception of that class has left the building of a graph that is not finished. */
+void fpy_abandon(fpy_graph *graph, PyObject *exception);
 PyObject *fpy_graph_cond(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *fpy_graph_while_loop(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *fpy_graph_call(PyObject *self, PyObject *const *given, Py_ssize_t count);

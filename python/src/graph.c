@@ -1,6 +1,7 @@
 /* Graph and TensorValue: ops staged once, to be run many times. */
 #include "core.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static fpy_graph *as_graph(PyObject *self)
@@ -290,7 +291,6 @@ static PyObject *create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
         self->module = beside == Py_None ? NULL : fer_module_retain(as_graph(beside)->module);
         self->graph = NULL;
         self->names = name_tuple(pairs);
-        self->num_open = 0;
         if (self->names == NULL || start_graph(self, text, pairs) < 0) {
             Py_DECREF((PyObject *)self);
             self = NULL;
@@ -319,8 +319,9 @@ static PyObject *output(PyObject *self, PyObject *const *given, Py_ssize_t count
     for (Py_ssize_t i = 0; i < count; i++) {
         if (!Py_IS_TYPE(given[i], &fpy_class_value)) {
             PyErr_Format(PyExc_TypeError,
-                         "graph '%s': output %zd is of type '%s', not a TensorValue",
-                         fer_graph_name(as_graph(self)->graph), i, Py_TYPE(given[i])->tp_name);
+                         "graph '%s': output %zd is of type '%s', not a TensorValue%s",
+                         fer_graph_name(as_graph(self)->graph), i, Py_TYPE(given[i])->tp_name,
+                         fpy_value_hint(given[i]));
             PyMem_Free(values);
             return NULL;
         }
@@ -366,7 +367,6 @@ static PyObject *copy(PyObject *self, PyObject *name)
     made->module = fer_module_retain(as_graph(self)->module);
     made->graph = graph;
     made->names = Py_NewRef(as_graph(self)->names);
-    made->num_open = 0;
     return (PyObject *)made;
 }
 
@@ -385,11 +385,20 @@ static PyObject *enter(PyObject *self, PyObject *unused)
     return Py_NewRef(self);
 }
 
-static PyObject *leave(PyObject *self, PyObject *unused)
+static PyObject *leave(PyObject *self, PyObject *args)
 {
-    (void)self;
-    (void)unused;
+    PyObject *class = PyTuple_GET_SIZE(args) > 0 ? PyTuple_GET_ITEM(args, 0) : Py_None;
+    if (PyExceptionClass_Check(class))
+        fpy_abandon(as_graph(self), class);
     Py_RETURN_NONE;
+}
+
+void fpy_abandon(fpy_graph *graph, PyObject *exception)
+{
+    char why[160];
+    snprintf(why, sizeof why, "an exception, %.100s", ((PyTypeObject *)exception)->tp_name);
+    /* Without memory for it the graph only says later that a block has not ended. */
+    (void)!fer_graph_abandon(graph->graph, why, NULL);
 }
 
 /* --- Looking ---------------------------------------------------------------------------------- */
@@ -539,7 +548,7 @@ static PyMethodDef methods[] = {
      "What one of two functions returns, by a predicate, bool[]: `first` is called for\n"
      "the ops that run when it is true, `other` for those that run when it is false.\n"
      "Both return values of the same types: None, one, or a list or tuple.\n"
-     "ValueError: they do not. An exception in them leaves the graph unfinished.\n\n"
+     "ValueError: they do not. After an exception in them the graph cannot be finished.\n\n"
      ">>> graph = Graph('g', {'x': TensorType('f32', [])})\n"
      ">>> x = graph.inputs[0]\n"
      ">>> graph.output(graph.cond(x < 0, lambda: -x, lambda: x))\n"
@@ -550,7 +559,7 @@ static PyMethodDef methods[] = {
      "What a loop carries in the end. `condition(*values)` returns a bool[]; as long as\n"
      "it is true, `body(*values)` returns the next values. `initial` are the first ones:\n"
      "None, one, or a list or tuple; the body returns as many, of the same types.\n"
-     "ValueError: it does not. An exception in them leaves the graph unfinished.\n\n"
+     "ValueError: it does not. After an exception in them the graph cannot be finished.\n\n"
      ">>> graph = Graph('g', {'x': TensorType('f32', [])})\n"
      ">>> x = graph.inputs[0]\n"
      ">>> graph.output(graph.while_loop(lambda y: y < 100, lambda y: y * 2, x))\n"

@@ -97,10 +97,109 @@ def test_what_does_not_fit_is_refused():
 def test_an_exception_leaves_the_graph_unfinished():
     graph = Graph("g", [VECTOR, FLAG])
     x, flag = graph.inputs
-    with pytest.raises(ZeroDivisionError):
-        graph.cond(flag, lambda: 1 // 0)
-    with pytest.raises(ValueError, match="the first arm of if has not ended"):
-        graph.output(x)
+    error = KeyError("unchanged")
+
+    def fail(*values):
+        raise error
+
+    with pytest.raises(KeyError) as caught:
+        graph.cond(flag, lambda: graph.cond(flag, lambda: None, fail))
+    assert caught.value is error and not hasattr(error, "__notes__")
+    message = "graph 'g': its building was left by an exception, KeyError, in the else arm of if; build it anew"
+    calls = [
+        lambda: graph.output(x),
+        lambda: graph.constant(1.0),
+        lambda: x + x,
+        lambda: x.rebind([3]),
+        lambda: graph.cond(flag, lambda: x, lambda: x),
+        lambda: graph.while_loop(lambda x: flag, lambda x: x, x),
+        lambda: graph.compile(),
+        lambda: graph.copy("h"),
+        lambda: str(graph),
+    ]
+    for call in calls:
+        with pytest.raises(ValueError) as refused:
+            call()
+        assert str(refused.value) == message
+    assert repr(graph) == "<Graph 'g': 2 inputs, 0 ops>" and graph.to_dot().startswith("digraph")
+    main = Graph("main", [VECTOR], module=graph)
+    with pytest.raises(ValueError) as refused:
+        main.call(graph, main.inputs[0])
+    assert str(refused.value) == "graph 'main': " + message
+    for build, where in [
+        (lambda: graph.while_loop(fail, lambda x: x, x), "the condition of while"),
+        (lambda: graph.while_loop(lambda x: flag, fail, x), "the body of while"),
+    ]:
+        graph = Graph("g", [VECTOR, FLAG])
+        x, flag = graph.inputs
+        with pytest.raises(KeyError):
+            build()
+        with pytest.raises(ValueError, match=f"by an exception, KeyError, in {where}; build it anew"):
+            graph.output(x)
+
+
+def test_an_exception_leaves_a_with_block():
+    with pytest.raises(KeyError):
+        with Graph("g", [VECTOR]) as graph:
+            raise KeyError
+    with pytest.raises(ValueError) as refused:
+        graph.output(graph.inputs[0])
+    assert str(refused.value) == "graph 'g': its building was left by an exception, KeyError; build it anew"
+    with pytest.raises(KeyError):
+        with Graph("g", [VECTOR]) as graph:
+            graph.output(graph.inputs[0])
+            raise KeyError
+    assert graph.compile()([2.0]).tolist() == [2.0]
+    with Graph("g", [VECTOR]) as graph:
+        pass
+    graph.output(graph.inputs[0])
+
+
+def test_what_is_no_value_is_told_how_to_be_one():
+    graph = Graph("g", [VECTOR, FLAG])
+    x, flag = graph.inputs
+    hint = "; graph.constant(...) makes one of it"
+    cases = [
+        (lambda: graph.cond(True, lambda: x), f"the predicate is 'bool', not a TensorValue{hint}"),
+        (lambda: graph.cond(None, lambda: x), "the predicate is 'NoneType', not a TensorValue"),
+        (lambda: graph.cond(Tensor(True), lambda: x), f"the predicate is 'ferrule.Tensor', not a TensorValue{hint}"),
+        (lambda: graph.while_loop(lambda x: flag, lambda x: x, 3), f"an initial value is 'int', not a TensorValue{hint}"),
+        (lambda: graph.output(3), f"graph 'g': output 0 is of type 'int', not a TensorValue{hint}"),
+        (
+            lambda: graph.output([x, x]),
+            "graph 'g': output 0 is of type 'list', not a TensorValue; several are given one by one, as in f(*values)",
+        ),
+        (
+            lambda: graph.cond(flag, x, x),
+            "cond: `first` is 'ferrule.TensorValue', not a function that stages a block and returns what it gives, "
+            "as in lambda: x",
+        ),
+        (
+            lambda: graph.while_loop(lambda x: flag, x, x),
+            "while_loop: `body` is 'ferrule.TensorValue', not a function that stages a block and returns what it "
+            "gives, as in lambda: x",
+        ),
+    ]
+    for call, message in cases:
+        with pytest.raises(TypeError) as refused:
+            call()
+        assert str(refused.value) == message
+    graph.output(x)  # none of these has begun a block
+
+
+def test_a_branch_that_python_would_take():
+    graph = Graph("g", [VECTOR, FLAG])
+    x, flag = graph.inputs
+    for branch in (lambda: 1 if flag else 2, lambda: flag and flag, lambda: not flag, lambda: 0 < x < 1):
+        with pytest.raises(TypeError) as refused:
+            branch()
+        assert str(refused.value) == (
+            "a graph value has no number before the graph runs, so Python cannot branch on it; "
+            "Graph.cond and Graph.while_loop can, and & | ~ are and, or, not"
+        )
+
+
+def test_what_a_function_returns_is_judged():
     graph = Graph("g", [VECTOR, FLAG])
     x, flag = graph.inputs
     with pytest.raises(TypeError, match="what the body returns is 'int', not a TensorValue"):
@@ -130,7 +229,7 @@ def test_an_exception_that_a_function_catches_ends_no_block():
                     starts[which]()
                 return x
 
-            with pytest.raises(ValueError, match="an exception has left a block"):
+            with pytest.raises(ValueError, match="its building was left by an exception, (Zero|Value)"):
                 build(graph, x, flag, function)
 
 

@@ -242,7 +242,7 @@ static fer_status fail_mixed(const fer_op *op, const fer_argument *bound, fer_er
     fer_status status = fer_fail_at(
         error, FER_TYPE_ERROR, &(fer_place){.op = op->name},
         "%s: operands must be all tensors or all graph values, but %s; make the tensors constants "
-        "of the graph to stage the op",
+        "of the graph to stage the op (in Python graph.constant(tensor))",
         op->name, fer_text_string(&list));
     fer_text_free(&list);
     return status;

@@ -53,14 +53,6 @@ bool fer_block_is_inside(const fer_block *block, const fer_block *outer)
 
 /* --- What can be seen ------------------------------------------------------------------------- */
 
-fer_status fer_graph_require_open(const fer_graph *graph, fer_error *error)
-{
-    if (!graph->is_finished)
-        return FER_OK;
-    return fer_fail(error, FER_VALUE_ERROR, "graph '%s' is finished and takes nothing more",
-                    graph->name);
-}
-
 fer_status fer_graph_require_value(const fer_graph *graph, const fer_value *value, const char *what,
                                    fer_error *error)
 {
@@ -72,8 +64,8 @@ fer_status fer_graph_require_value(const fer_graph *graph, const fer_value *valu
                         graph->name, what, value->graph->name);
     if (!value->block->is_open)
         return fer_fail(error, FER_VALUE_ERROR,
-                        "graph '%s': %s is a value of %s, which has ended; only what it yields can "
-                        "be used outside of it",
+                        "graph '%s': %s is a value of %s, which has ended; only what it yields, in "
+                        "Python returns, can be used outside of it",
                         graph->name, what, fer_block_role(value->block));
     return FER_OK;
 }

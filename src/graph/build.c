@@ -23,6 +23,7 @@ void fer_graph_destroy(fer_graph *graph)
     free(graph->outputs);
     fer_names_clear(&graph->value_names);
     fer_names_clear(&graph->dims);
+    free(graph->left_by);
     free(graph->name);
     free(graph);
 }
@@ -170,6 +171,7 @@ done:
 fer_status fer_graph_output(fer_graph *graph, fer_value *const *values, size_t num_values,
                             fer_error *error)
 {
+    FER_TRY(fer_graph_require_kept(graph, error));
     if (graph->is_finished)
         return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has its outputs already", graph->name);
     if (graph->current != &graph->body)

@@ -265,11 +265,10 @@ static fer_status check_callee(const fer_graph *graph, const fer_graph *callee, 
                         "graph '%s': graph '%s' is of another module; copy it into this one to "
                         "call it",
                         graph->name, callee->name);
-    if (!callee->is_finished)
-        return fer_fail(
-            error, FER_VALUE_ERROR,
-            "graph '%s': graph '%s' has no outputs yet, and a graph calls finished ones",
-            graph->name, callee->name);
+    fer_status status =
+        fer_graph_require_finished(callee, ", and a graph calls finished ones", error);
+    if (status != FER_OK)
+        return fer_error_prepend(error, status, "graph '%s': ", graph->name);
     if (graph->current->depth + 1 + callee->depth > FER_MAX_DEPTH)
         return fer_fail(error, FER_VALUE_ERROR,
                         "graph '%s': with the call of '%s', blocks and calls lie deeper than %d in "

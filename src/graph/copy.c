@@ -255,9 +255,7 @@ static fer_status check_original(const fer_module *module, const fer_graph *grap
     if (graph == NULL)
         return fer_fail(error, FER_TYPE_ERROR,
                         "the graph to copy is NULL: fer_module_find found none of that name");
-    if (!graph->is_finished)
-        return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has no outputs yet and is not copied",
-                        graph->name);
+    FER_TRY(fer_graph_require_finished(graph, " and is not copied", error));
     if (graph->has_dynamic_dims)
         return fer_fail(error, FER_VALUE_ERROR,
                         "graph '%s' holds a data-dependent dim, whose name says which graph it is "

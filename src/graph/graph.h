@@ -88,6 +88,7 @@ struct fer_graph {
     fer_value **outputs;
     size_t num_outputs;
     bool is_finished;
+    char *left_by; /* what ended its building early; NULL: nothing */
     bool has_dynamic_dims;
     bool has_loop;         /* a while, or a call of a graph that has one */
     fer_names value_names; /* to the last value of that name */
@@ -171,8 +172,13 @@ fer_status fer_node_locate(const fer_node *node, fer_status status, fer_error *e
 /* Takes back the last node, a constant that nothing uses. */
 void fer_graph_drop_constant(fer_graph *graph);
 
-/* VALUE for a finished graph. */
+/* VALUE for a graph whose building was left. */
+fer_status fer_graph_require_kept(const fer_graph *graph, fer_error *error);
+/* The same, and VALUE for a finished graph. */
 fer_status fer_graph_require_open(const fer_graph *graph, fer_error *error);
+/* The same, and VALUE for one that is not finished; `else_what` goes on behind that. */
+fer_status fer_graph_require_finished(const fer_graph *graph, const char *else_what,
+                                      fer_error *error);
 /* TYPE for NULL, VALUE for a value of another graph or of a block that has ended; `what` says in
  * messages which value it is. */
 fer_status fer_graph_require_value(const fer_graph *graph, const fer_value *value, const char *what,

@@ -336,9 +336,7 @@ static void append_block(printer *p, const fer_block *block)
 static fer_status append_graph(printer *p, const fer_graph *graph, fer_error *error)
 {
     fer_text *text = &p->text;
-    if (!graph->is_finished)
-        return fer_fail(error, FER_VALUE_ERROR,
-                        "graph '%s' has no outputs yet, so it cannot be printed", graph->name);
+    FER_TRY(fer_graph_require_finished(graph, ", so it cannot be printed", error));
     fer_text_append(text, text->length == 0 ? "graph " : "\ngraph ");
     append_name(text, graph->name);
     fer_text_append_char(text, '(');

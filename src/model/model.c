@@ -55,8 +55,7 @@ static fer_status check_graph(const fer_graph *graph, fer_error *error)
     if (graph == NULL)
         return fer_fail(error, FER_TYPE_ERROR,
                         "the graph is NULL: fer_module_find found none of that name");
-    if (!graph->is_finished)
-        return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has no outputs yet", graph->name);
+    FER_TRY(fer_graph_require_finished(graph, "", error));
     if (graph->num_outputs > 0 || graph->body.has_effect)
         return FER_OK;
     return fer_fail(error, FER_VALUE_ERROR, "graph '%s' has no outputs and changes nothing",

@@ -260,6 +260,47 @@ static void blocks_nest_to_a_depth(void **state)
     clear_fixture(&f);
 }
 
+#define ASSERT_LEFT(call)                                                                          \
+    do {                                                                                           \
+        assert_int_equal(call, FER_VALUE_ERROR);                                                   \
+        assert_string_equal(error.message,                                                         \
+                            "graph 'g': its building was left by an exception, KeyError, in the "  \
+                            "first arm of if; build it anew");                                     \
+        fer_error_clear(&error);                                                                   \
+    } while (0)
+
+static void a_graph_that_is_abandoned_says_so(void **state)
+{
+    (void)state;
+    fer_error error = FER_ERROR_INIT;
+    fixture f = make_fixture();
+    fer_value *value = NULL;
+    fer_tensor *tensor = make_floats(1, &(float){1});
+    fer_model *model = NULL;
+    fer_graph *copy = NULL;
+    char *text = NULL;
+    ASSERT_OK(&error, fer_graph_if(f.graph, f.c, &error));
+    ASSERT_OK(&error, fer_graph_abandon(f.graph, "an exception, KeyError", &error));
+    ASSERT_OK(&error, fer_graph_abandon(f.graph, "another one", &error));
+    ASSERT_LEFT(fer_graph_output(f.graph, &f.x, 1, &error));
+    ASSERT_LEFT(fer_graph_constant(f.graph, tensor, &value, &error));
+    ASSERT_LEFT(fer_graph_stage(f.graph, f.relu, &f.x, 1, &value, 1, &error));
+    ASSERT_LEFT(fer_graph_if(f.graph, f.c, &error));
+    ASSERT_LEFT(fer_graph_else(f.graph, NULL, 0, &error));
+    ASSERT_LEFT(fer_graph_while(f.graph, NULL, 0, NULL, &error));
+    ASSERT_LEFT(fer_graph_copy(f.module, f.graph, "h", &copy, &error));
+    ASSERT_LEFT(fer_model_create(f.graph, NULL, &model, &error));
+    ASSERT_LEFT(fer_module_print(f.module, &text, &error));
+    fer_tensor_release(tensor);
+    clear_fixture(&f);
+
+    f = make_fixture();
+    output(f.graph, f.x, NULL);
+    ASSERT_OK(&error, fer_graph_abandon(f.graph, "an exception, KeyError", &error));
+    assert_round_trip(f.module); /* it was finished */
+    clear_fixture(&f);
+}
+
 /* --- while ------------------------------------------------------------------------------------ */
 
 /* Ends a loop over x, whose body yields `next`. */
@@ -580,6 +621,7 @@ int main(void)
         cmocka_unit_test(the_body_sees_what_the_condition_made),
         cmocka_unit_test(a_graph_ends_when_its_blocks_have),
         cmocka_unit_test(blocks_nest_to_a_depth),
+        cmocka_unit_test(a_graph_that_is_abandoned_says_so),
         cmocka_unit_test(a_loop_carries_values_of_one_type),
         cmocka_unit_test(a_call_binds_the_dims_of_its_arguments),
         cmocka_unit_test(calls_are_checked_as_those_of_ops_are),

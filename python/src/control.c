@@ -134,6 +134,14 @@ static int build_arms(fpy_graph *self, PyObject *const arms[2], values yielded[2
     if (call_block(arms[0], self, &NONE, "what the first arm returns", &yielded[0]) < 0 ||
         check(fer_graph_else(self->graph, yielded[0].values, yielded[0].count, &error), &error) < 0)
         return -1;
+    if (arms[1] == Py_None && yielded[0].count > 0) {
+        PyErr_Format(PyExc_ValueError,
+                     "graph '%s': cond: `first` returns %zu value%s, so `other` must be given and "
+                     "return as many",
+                     fer_graph_name(self->graph), yielded[0].count,
+                     yielded[0].count == 1 ? "" : "s");
+        return -1;
+    }
     if (arms[1] != Py_None &&
         call_block(arms[1], self, &NONE, "what the other arm returns", &yielded[1]) < 0)
         return -1;

@@ -102,7 +102,7 @@ int fpy_dim_from(PyObject *object, fer_dim **out_dim)
 int fpy_dims_from(PyObject *shape, fer_dim **dims, size_t capacity, size_t *out_rank)
 {
     *out_rank = 0;
-    PyObject *items = fpy_items(shape, "a shape is a sequence of dims");
+    PyObject *items = fpy_items(shape, "a shape is a sequence of dims, as in [3, 4]");
     if (items == NULL)
         return -1;
     Py_ssize_t rank = PyTuple_GET_SIZE(items);

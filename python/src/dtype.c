@@ -58,8 +58,9 @@ int fpy_dtype_from(PyObject *object, fer_dtype *out_dtype)
     if (is_dtype != 0)
         return is_dtype < 0 ? -1 : 0;
     if (!PyUnicode_Check(object)) {
-        PyErr_Format(PyExc_TypeError, "expected a DType, its name or a NumPy dtype, not %s",
-                     Py_TYPE(object)->tp_name);
+        PyErr_Format(PyExc_TypeError, "expected a DType, its name or a NumPy dtype, not %s%s",
+                     Py_TYPE(object)->tp_name,
+                     PyLong_Check(object) ? "; a shape is one argument, as in (2, 3)" : "");
         return -1;
     }
     Py_ssize_t length;

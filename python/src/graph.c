@@ -157,7 +157,18 @@ static PyGetSetDef value_members[] = {
     {0},
 };
 
+/* Else NumPy makes an array of one object of it. */
+static PyObject *refuse_array(PyObject *self, PyObject *args, PyObject *kwargs)
+{
+    (void)args;
+    (void)kwargs;
+    return PyErr_Format(PyExc_TypeError,
+                        "%R has no elements before the graph runs: output() it, and run the model",
+                        self);
+}
+
 static PyMethodDef value_methods[] = {
+    {"__array__", (PyCFunction)(void (*)(void))refuse_array, METH_VARARGS | METH_KEYWORDS, NULL},
     {"rebind", rebind, METH_O,
      "rebind($self, shape, /)\n--\n\n"
      "The same value with these dims, which is checked when the graph\n"
@@ -335,6 +346,10 @@ static PyObject *output(PyObject *self, PyObject *const *given, Py_ssize_t count
 static PyObject *constant(PyObject *self, PyObject *data)
 {
     fpy_loan loan;
+    if (Py_IS_TYPE(data, &fpy_class_value))
+        return PyErr_Format(PyExc_TypeError,
+                            "graph '%s': a TensorValue is no constant; use it as it is",
+                            fer_graph_name(as_graph(self)->graph));
     int lent = fpy_lend(data, FPY_COPY_IF_NEEDED, &loan);
     if (lent < 0)
         return NULL;

@@ -4,6 +4,8 @@ import pytest
 
 from ferrule import DType, Graph, KernelError, Tensor, TensorType, TensorValue, custom
 
+np = pytest.importorskip("numpy")
+
 f32 = DType.float32
 VECTOR = TensorType(f32, ["n"])
 SCALAR = TensorType(f32, [])
@@ -169,6 +171,16 @@ def test_what_is_no_value_is_told_how_to_be_one():
             lambda: graph.output([x, x]),
             "graph 'g': output 0 is of type 'list', not a TensorValue; several are given one by one, as in f(*values)",
         ),
+        (lambda: graph.constant(x), "graph 'g': a TensorValue is no constant; use it as it is"),
+        (
+            lambda: np.asarray(x),
+            "<TensorValue f32[n] of graph 'g'> has no elements before the graph runs: output() it, and run the model",
+        ),
+        (
+            lambda: custom.declare("add", custom_extensions="std")(x, Tensor([1.0])),
+            "add: operands must be all tensors or all graph values, but 'a' is a graph value, 'b' is a tensor; make "
+            "the tensors constants of the graph to stage the op (in Python graph.constant(tensor))",
+        ),
         (
             lambda: graph.cond(flag, x, x),
             "cond: `first` is 'ferrule.TensorValue', not a function that stages a block and returns what it gives, "
@@ -185,6 +197,42 @@ def test_what_is_no_value_is_told_how_to_be_one():
             call()
         assert str(refused.value) == message
     graph.output(x)  # none of these has begun a block
+
+
+def test_a_value_stays_in_its_graph_and_block():
+    graph, other = Graph("g", [VECTOR, FLAG]), Graph("g", [VECTOR])
+    x, flag = graph.inputs
+    with pytest.raises(ValueError) as refused:
+        x + other.inputs[0]
+    assert str(refused.value) == "add: operand 'b' is a value of another graph, 'g', than the op is staged in, 'g'"
+    kept = []
+    y = graph.cond(flag, lambda: kept.append(x * 2.0) or x, lambda: x)
+    with pytest.raises(ValueError) as refused:
+        y + kept[0]
+    assert str(refused.value) == (
+        "add: operand 'b' is a value of the first arm of if, which has ended; only what it yields, in Python "
+        "returns, can be used outside of it"
+    )
+
+
+def test_results_need_the_other_function():
+    graph = Graph("g", [VECTOR, FLAG])
+    x, flag = graph.inputs
+    with pytest.raises(ValueError) as refused:
+        graph.cond(flag, lambda: x)
+    assert str(refused.value) == (
+        "graph 'g': cond: `first` returns 1 value, so `other` must be given and return as many"
+    )
+    with pytest.raises(ValueError) as refused:
+        graph.compile()
+    assert str(refused.value) == (
+        "graph 'g': its building was left by an exception, ValueError, in the else arm of if; build it anew"
+    )
+    with pytest.raises(ValueError) as refused:
+        Graph("h").compile()
+    assert str(refused.value) == (
+        "graph 'h' has no outputs yet; fer_graph_output, in Python graph.output(...), gives it some"
+    )
 
 
 def test_a_branch_that_python_would_take():

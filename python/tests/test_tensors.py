@@ -215,3 +215,13 @@ def test_numbers_and_shapes_of_numpy():
     for bad in (None, "1", 1j, [1]):
         with pytest.raises(TypeError, match="expected a number"):
             Tensor.full(2, bad)
+
+
+def test_a_shape_is_one_argument():
+    with pytest.raises(TypeError) as refused:
+        Tensor.zeros(2, 3)
+    assert str(refused.value) == (
+        "expected a DType, its name or a NumPy dtype, not int; a shape is one argument, as in (2, 3)"
+    )
+    with pytest.raises(TypeError, match=r"a shape is a sequence of dims, as in \[3, 4\]"):
+        TensorType("f32", 3)

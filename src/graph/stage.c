@@ -21,13 +21,13 @@ static fer_status check_operands(const fer_graph *graph, const fer_op *op,
                                "%s: operand '%s' is NULL, not a value", op->name, place.operand);
         if (operands[i]->graph != graph)
             return fer_fail_at(error, FER_VALUE_ERROR, &place,
-                               "%s: operand '%s' is a value of graph '%s', but the op is staged in "
-                               "graph '%s'",
+                               "%s: operand '%s' is a value of another graph, '%s', than the op is "
+                               "staged in, '%s'",
                                op->name, place.operand, operands[i]->graph->name, graph->name);
         if (!operands[i]->block->is_open)
             return fer_fail_at(error, FER_VALUE_ERROR, &place,
                                "%s: operand '%s' is a value of %s, which has ended; only what it "
-                               "yields can be used outside of it",
+                               "yields, in Python returns, can be used outside of it",
                                op->name, place.operand, fer_block_role(operands[i]->block));
     }
     return FER_OK;

@@ -125,7 +125,8 @@ static fer_status check_inout(const fer_run_state *state, fer_tensor *const *inp
     if (!fer_tensor_is_compact(inputs[index]))
         return fer_fail_at(error, FER_VALUE_ERROR, &place,
                            "graph '%s': input '%s' is inout, but the tensor is not compact; give a "
-                           "compact copy, and copy its elements back",
+                           "compact copy, and copy its elements back (in Python x.numpy()[...] = "
+                           "copy.numpy())",
                            graph, name);
     for (size_t i = 0; i < num_inputs; i++)
         if (i != index && fer_tensors_overlap(inputs[index], inputs[i]))

@@ -266,7 +266,8 @@ static fer_status check_inout_overlap(const fer_op *op, const fer_plan *plan,
 }
 
 /* A copy would be changed in its place, and its owner would not see it. */
-#define ADVICE "; give a compact copy, and copy its elements back"
+#define ADVICE                                                                                     \
+    "; give a compact copy, and copy its elements back (in Python x.numpy()[...] = copy.numpy())"
 
 /* --- Given results ---------------------------------------------------------------------------- */
 

@@ -133,6 +133,11 @@ static fer_status check_dtype(const fer_signature_spec *spec, const fer_operand 
     if (param == NULL)
         return fail(spec, FER_TYPE_ERROR, error, "dtype variable", type->dtype_var,
                     "is not declared");
+    if (param->kind == FER_PARAM_FLOAT || param->kind == FER_PARAM_INT)
+        return fail(spec, FER_TYPE_ERROR, error, "parameter", type->dtype_var,
+                    param->kind == FER_PARAM_FLOAT
+                        ? "stands for a dtype, but is a float; for any float dtype write any_float"
+                        : "stands for a dtype, but is an int; for any integer dtype write any_int");
     if (param->kind != FER_PARAM_DTYPE)
         return fail(spec, FER_TYPE_ERROR, error, "parameter", type->dtype_var,
                     "stands for a dtype, but is not of kind dtype");

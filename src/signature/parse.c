@@ -218,10 +218,11 @@ static fer_status parse_generics(parser *p, fer_error *error)
     do
         FER_TRY(parse_generic(p, error));
     while (fer_lexer_accept(p->lexer, ","));
-    if (!fer_lexer_accept(p->lexer, ">"))
-        return fer_lexer_unexpected(p->lexer, "',' or '>' after a parameter or dtype variable",
-                                    error);
-    return FER_OK;
+    if (fer_lexer_accept(p->lexer, ">"))
+        return FER_OK;
+    if (p->lexer->token.kind == FER_TOKEN_NAME)
+        return fail_here(p->lexer, "a parameter's kind stands behind its name: 'g: int'", error);
+    return fer_lexer_unexpected(p->lexer, "',' or '>' after a parameter or dtype variable", error);
 }
 
 static fer_namespace resolve(void *context, const char *name)
@@ -266,9 +267,12 @@ static fer_status parse_axes(parser *p, fer_template *type, fer_error *error)
         FER_TRY(parse_axis(p, &axes[type->num_axes], error));
         type->num_axes++;
     } while (fer_lexer_accept(p->lexer, ","));
-    if (!fer_lexer_accept(p->lexer, "]"))
-        return fer_lexer_unexpected(p->lexer, "',' or ']' after a dim", error);
-    return FER_OK;
+    if (fer_lexer_accept(p->lexer, "]"))
+        return FER_OK;
+    if (p->lexer->token.kind == FER_TOKEN_NAME)
+        return fail_here(p->lexer, "dims are parted by ',', and a product has '*' in it: '2 * n'",
+                         error);
+    return fer_lexer_unexpected(p->lexer, "',' or ']' after a dim", error);
 }
 
 static fer_status parse_template(parser *p, fer_template *out_type, fer_error *error)
@@ -294,6 +298,21 @@ static fer_status parse_template(parser *p, fer_template *out_type, fer_error *e
     return parse_axes(p, out_type, error);
 }
 
+/* The colon behind an operand's name. */
+static fer_status expect_operand_type(parser *p, fer_error *error)
+{
+    fer_lexer ahead = peek(p->lexer);
+    if (p->lexer->token.kind == FER_TOKEN_NAME && fer_lexer_at(&ahead, ":"))
+        return fail_here(p->lexer, "only 'inout' stands before an operand's name", error);
+    if (fer_lexer_at(p->lexer, ")") || fer_lexer_at(p->lexer, ","))
+        return fail_here(p->lexer, "an operand has a type behind its name: 'x: f32[n]'", error);
+    FER_TRY(fer_lexer_expect(p->lexer, ":", "after the operand's name", error));
+    ahead = peek(p->lexer);
+    if (fer_lexer_at(p->lexer, "inout") && ahead.token.kind == FER_TOKEN_NAME)
+        return fail_here(p->lexer, "'inout' stands before the name: 'inout x: f32[n]'", error);
+    return FER_OK;
+}
+
 static fer_status parse_operand(parser *p, fer_error *error)
 {
     if (p->spec.num_operands == FER_MAX_OPERANDS)
@@ -308,7 +327,7 @@ static fer_status parse_operand(parser *p, fer_error *error)
     FER_TRY(take_name(p, "the name of an operand", &operand->name, error));
     if (fer_lexer_at(p->lexer, "["))
         return fail_here(p->lexer, "an operand has a name before its type: 'x: f32[n]'", error);
-    FER_TRY(fer_lexer_expect(p->lexer, ":", "after the operand's name", error));
+    FER_TRY(expect_operand_type(p, error));
     FER_TRY(parse_template(p, &operand->type, error));
     p->spec.num_operands++;
     return FER_OK;
@@ -316,6 +335,11 @@ static fer_status parse_operand(parser *p, fer_error *error)
 
 static fer_status parse_operands(parser *p, fer_error *error)
 {
+    if (fer_lexer_at(p->lexer, "["))
+        return fail_here(p->lexer, "dtype variables and parameters stand in '<' and '>'", error);
+    if (p->lexer->token.kind == FER_TOKEN_NAME)
+        return fail_here(p->lexer,
+                         "a declaration begins with the op's name and '(': 'f(x: f32[n])'", error);
     FER_TRY(fer_lexer_expect(p->lexer, "(", "before the operands", error));
     if (fer_lexer_accept(p->lexer, ")"))
         return FER_OK;
@@ -343,6 +367,11 @@ static fer_status parse_result(parser *p, bool is_in_parentheses, fer_error *err
     }
     if (fer_lexer_at(p->lexer, "inout") && ahead.token.kind == FER_TOKEN_NAME)
         return fail_here(p->lexer, "'inout' stands before an operand, not before a result", error);
+    if (p->lexer->token.kind == FER_TOKEN_NAME && ahead.token.kind == FER_TOKEN_NAME)
+        return fail_here(p->lexer, "a result's name has ':' behind it: '(y: f32[n])'", error);
+    if (fer_lexer_at(p->lexer, "effect") && ahead.token.kind == FER_TOKEN_END)
+        return fail_here(p->lexer, "an op without results has '()' for them: '-> () effect'",
+                         error);
     FER_TRY(parse_template(p, &result->type, error));
     p->spec.num_results++;
     return FER_OK;

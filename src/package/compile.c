@@ -89,9 +89,13 @@ static void add_definitions(fer_arguments *arguments, const fer_request *request
                           fer_dtype_name(request->dtypes[i].dtype));
 }
 
-static void add_verify_flags(fer_arguments *arguments, const fer_compiler *compiler,
-                             const fer_workplace *place)
+static void add_checks(fer_arguments *arguments, const fer_compiler *compiler,
+                       const fer_workplace *place, const fer_request *request)
 {
+    if (request->told != NULL)
+        fer_arguments_add(arguments, FER_CHECKED_FLAG);
+    if (!request->is_verified)
+        return;
     const char *const *flags = fer_verify_flags(compiler->is_clang);
     for (size_t i = 0; flags[i] != NULL; i++)
         fer_arguments_add(arguments, "%s", flags[i]);
@@ -100,7 +104,7 @@ static void add_verify_flags(fer_arguments *arguments, const fer_compiler *compi
 }
 
 static void add_compiler(fer_arguments *arguments, const fer_compiler *compiler,
-                         const fer_workplace *place, const fer_request *request)
+                         const fer_workplace *place)
 {
     for (size_t i = 0; i < compiler->num_words; i++)
         fer_arguments_add(arguments, "%s", compiler->argv[i]);
@@ -114,10 +118,6 @@ static void add_compiler(fer_arguments *arguments, const fer_compiler *compiler,
 #ifdef FERRULE_KERNEL_SANITIZE
     fer_arguments_add_words(arguments, FERRULE_KERNEL_SANITIZE);
 #endif
-    if (request->told != NULL)
-        fer_arguments_add(arguments, FER_CHECKED_FLAG);
-    if (request->is_verified)
-        add_verify_flags(arguments, compiler, place);
     fer_arguments_add(arguments, "-I%sinclude", place->up);
     /* The snapshot first: what it has is never read from where it came. */
     fer_arguments_add(arguments, "-iquote.");
@@ -631,7 +631,8 @@ static fer_status build_one(const fer_compiler *compiler, const fer_request *req
                             fer_error *error)
 {
     fer_arguments arguments = {0};
-    add_compiler(&arguments, compiler, place, request);
+    add_compiler(&arguments, compiler, place);
+    add_checks(&arguments, compiler, place, request);
     add_definitions(&arguments, request);
     add_file(&arguments, request->main->name);
     add_dependency_output(&arguments, place, 0);
@@ -651,14 +652,16 @@ static fer_status build_several(const fer_compiler *compiler, const fer_request 
     fer_arguments link = {0};
     fer_status status = FER_OK;
     size_t index = 0;
-    add_compiler(&link, compiler, place, request);
+    add_compiler(&link, compiler, place);
+    add_checks(&link, compiler, place, request);
     for (size_t i = 0; i < files->count && status == FER_OK; i++) {
         if (!is_linked(request, &files->items[i]))
             continue;
         char object[128];
         snprintf(object, sizeof object, "%sobject%zu.o", place->up, index);
         fer_arguments arguments = {0};
-        add_compiler(&arguments, compiler, place, request);
+        add_compiler(&arguments, compiler, place);
+        add_checks(&arguments, compiler, place, request);
         add_package_flags(&arguments, request->package, place);
         add_definitions(&arguments, request);
         fer_arguments_add(&arguments, "-c");
@@ -726,7 +729,7 @@ fer_status fer_preprocess(const fer_store *store, const fer_compiler *compiler,
     fer_request request = {.package = package, .kernel = file};
     *out_text = NULL;
     FER_TRY(fer_workplace_open(store, package, atomic_load(&package->outside), &place, error));
-    add_compiler(&arguments, compiler, &place, false);
+    add_compiler(&arguments, compiler, &place);
     add_package_flags(&arguments, package, &place);
     fer_arguments_add(&arguments, "-E");
     fer_arguments_add(&arguments, "-DFER_DESCRIBE=1");

@@ -9,6 +9,7 @@
 import os as _os
 
 from ferrule import custom
+from ferrule._checking import checking
 from ferrule._core import (
     AlgebraicDim,
     CompileError,
@@ -26,6 +27,7 @@ from ferrule._core import (
     __version__,
     counters,
     memory,
+    set_checking,
 )
 
 __all__ = [
@@ -43,11 +45,13 @@ __all__ = [
     "TensorType",
     "TensorValue",
     "__version__",
+    "checking",
     "counters",
     "custom",
     "from_dlpack",
     "get_include",
     "memory",
+    "set_checking",
 ]
 
 

@@ -6,11 +6,14 @@
  * beforehand how long a kernel takes, so it is measured: a call with more bytes of operands than
  * were quick before, or with dtypes that were not seen before (which may compile), runs without the
  * GIL and by the clock; from then on as many bytes of these dtypes keep it. Every 256th such call
- * is measured again, for kernels whose time is in their data. */
+ * is measured again, for kernels whose time is in their data. While calls are checked none keeps
+ * it: that may compile once more. */
 #include "core.h"
 
 #include <string.h>
 #include <time.h>
+
+bool fpy_is_checking;
 
 enum { QUICK_NS = 5000, CALLS_BETWEEN = 256 };
 
@@ -36,7 +39,8 @@ fer_status fpy_run_paced(fpy_pace *paces, uint64_t dtypes, size_t num_bytes, fpy
                          void *context, fer_error *error)
 {
     fpy_pace *pace = &paces[(dtypes * 0x9E3779B97F4A7C15u) >> 62];
-    if (pace->dtypes == dtypes && num_bytes < pace->quick_end && --pace->until_timed > 0)
+    if (pace->dtypes == dtypes && num_bytes < pace->quick_end && --pace->until_timed > 0 &&
+        !fpy_is_checking)
         return work(context, error);
     fpy_let_go();
     uint64_t start = now_ns();

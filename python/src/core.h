@@ -313,6 +313,8 @@ PyObject *fpy_graph_while_loop(PyObject *self, PyObject *args, PyObject *kwargs)
 PyObject *fpy_graph_call(PyObject *self, PyObject *const *given, Py_ssize_t count);
 PyObject *fpy_model_create(fpy_graph *graph, const char *executor);
 
+extern bool fpy_is_checking; /* since set_checking said so */
+
 /* Runs `work` with or without the GIL, as what was seen of calls of this size and these dtypes
  * says. */
 typedef fer_status (*fpy_work)(void *context, fer_error *error);

@@ -74,9 +74,28 @@ static PyObject *counters(PyObject *module, PyObject *unused)
                          (unsigned long long)figures.bindings);
 }
 
+PyDoc_STRVAR(
+    set_checking_doc,
+    "set_checking(on, /)\n--\n\n"
+    "Whether every call of a kernel is checked from now on, in the whole process. Gives what\n"
+    "it was; at first that is what $FERRULE_CHECK says. `checking` is the same for a block.\n\n"
+    ">>> ferrule.set_checking(False)\n"
+    "False");
+
+static PyObject *set_checking(PyObject *module, PyObject *on)
+{
+    (void)module;
+    int is_on = PyObject_IsTrue(on);
+    if (is_on < 0)
+        return NULL;
+    fpy_is_checking = is_on != 0;
+    return PyBool_FromLong(fer_set_checking(is_on != 0));
+}
+
 static PyMethodDef functions[] = {
     {"memory", memory, METH_NOARGS, memory_doc},
     {"counters", counters, METH_NOARGS, counters_doc},
+    {"set_checking", set_checking, METH_O, set_checking_doc},
     {0},
 };
 

@@ -9,7 +9,8 @@
 
 static int run(int argc, char **argv);
 
-static const struct option OPTIONS[] = {{"package", required_argument, NULL, 'p'},
+static const struct option OPTIONS[] = {{"check", no_argument, NULL, 'c'},
+                                        {"package", required_argument, NULL, 'p'},
                                         {"param", required_argument, NULL, 'P'},
                                         {"output", required_argument, NULL, 'o'},
                                         {"stats", no_argument, NULL, 's'},
@@ -19,17 +20,19 @@ static const struct option OPTIONS[] = {{"package", required_argument, NULL, 'p'
 const fer_subcommand fer_command_call = {
     .name = "call",
     .arguments =
-        "--package DIR [--param NAME=VALUE]... [--stats] [-o [NAME=]FILE]... [--] DECLARATION "
-        "NAME=INPUT...",
+        "--package DIR [--param NAME=VALUE]... [--check] [--stats] [-o [NAME=]FILE]... [--] "
+        "DECLARATION NAME=INPUT...",
     .summary = "declare an op and call it once",
     .help =
         "\nDECLARATION may be the name of a kernel that the package declares; `std` is a package.\n"
         "INPUT is a .npy or .png file, or a number for an operand of rank 0. A picture is read as\n"
         "f32 in 0..1 where the operand is f32, as u16 where it is that or may be and the file has\n"
         "16 bits, else as u8. Each -o writes the result of that name, or the next one, as .npy or\n"
-        ".png; inout operands come after the results. What has no -o is printed. --stats says on\n"
-        "stderr how much was compiled, found in the cache and allocated for larger tensors.\n",
-    .letters = ":hp:P:o:s",
+        ".png; inout operands come after the results. What has no -o is printed. --check runs the\n"
+        "kernel on copies, and tells of one that writes or indexes outside, writes to an operand\n"
+        "that is not inout, or leaves a result unwritten. --stats says on stderr how much was\n"
+        "compiled, found in the cache and allocated for larger tensors.\n",
+    .letters = ":hcp:P:o:s",
     .options = OPTIONS,
     .run = run,
 };
@@ -231,6 +234,8 @@ static bool read_arguments(int argc, char **argv, arguments *arguments, int *out
     while ((option = fer_next_option(command, argc, argv)) > 0) {
         if (option == 'o') {
             arguments->outputs[arguments->num_outputs++] = fer_output_split(optarg);
+        } else if (option == 'c') {
+            fer_set_checking(true);
         } else if (option == 's') {
             arguments->has_stats = true;
         } else if (option == 'p' && !fer_given_add_package(&arguments->given, optarg)) {

@@ -58,6 +58,8 @@ static int run_command(const fer_subcommand *command, int argc, char **argv)
         status = fer_log_check_environment(&error);
     if (status == FER_OK)
         status = fer_threads_check_environment(&error);
+    if (status == FER_OK)
+        status = fer_check_environment(&error);
     if (status != FER_OK)
         return fer_finish(status, &error);
     fer_report_crashes();

@@ -11,7 +11,8 @@
 
 static int run(int argc, char **argv);
 
-static const struct option OPTIONS[] = {{"graph", required_argument, NULL, 'g'},
+static const struct option OPTIONS[] = {{"check", no_argument, NULL, 'c'},
+                                        {"graph", required_argument, NULL, 'g'},
                                         {"output", required_argument, NULL, 'o'},
                                         {"profile", no_argument, NULL, 'P'},
                                         {"report", no_argument, NULL, 'r'},
@@ -22,9 +23,8 @@ static const struct option OPTIONS[] = {{"graph", required_argument, NULL, 'g'},
 
 const fer_subcommand fer_command_run = {
     .name = "run",
-    .arguments =
-        "[--graph NAME] [--report] [--stats] [--profile] [--trace FILE] [-o [NAME=]OUTPUT]... "
-        "[--] PROGRAM.fer NAME=INPUT...",
+    .arguments = "[--graph NAME] [--check] [--report] [--stats] [--profile] [--trace FILE] "
+                 "[-o [NAME=]OUTPUT]... [--] PROGRAM.fer NAME=INPUT...",
     .summary = "run a program's graph",
     .help =
         "\nINPUT is a .npy or .png file, or a number for an input of rank 0. A picture is read as\n"
@@ -33,12 +33,15 @@ const fer_subcommand fer_command_run = {
         "output of that name, or the next one, as .npy or .png; inout inputs come after the\n"
         "outputs. What has no -o is printed.\n"
         "--graph is needed where the program has several and none is called main.\n"
+        "--check runs each kernel on copies, and tells of one that writes or indexes outside, "
+        "writes\n"
+        "to an operand that is not inout, or leaves a result unwritten.\n"
         "--report says on stderr what compiled, which shapes went in and came out, and how long\n"
         "it took; --stats how much was compiled, found in the cache and allocated for larger\n"
         "tensors. --profile prints on stderr the time that each op took in the run, the longest\n"
         "first; --trace writes each call of a kernel to a file that Chrome's and Perfetto's trace\n"
         "viewers read.\n",
-    .letters = ":hg:o:rs",
+    .letters = ":hcg:o:rs",
     .options = OPTIONS,
     .run = run,
 };
@@ -327,6 +330,8 @@ static bool read_arguments(int argc, char **argv, arguments *arguments, int *out
     while ((option = fer_next_option(command, argc, argv)) > 0) {
         if (option == 'g')
             arguments->graph = optarg;
+        else if (option == 'c')
+            fer_set_checking(true);
         else if (option == 'r')
             arguments->has_report = true;
         else if (option == 's')

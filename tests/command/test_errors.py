@@ -101,6 +101,12 @@ class Documents(CommandTest):
     def test_verify(self):
         """Each block that names a file is written before the commands behind it run."""
         page = (DOCS / "verify.md").read_text(encoding="utf-8")
+        page, checked = re.split(r"(?m)^(?=## In a run of your own$)", page)
+        for path, text in NAMED_BLOCK.findall(checked):
+            self.write(path, text)
+        for example in examples_of(checked):
+            self.run_example(*example)
+        (self.folder / "kernels" / "steps.c").unlink()
         parts = re.split(r"(?m)^(?=.*`kernels/smooth\.c`:$)", page)
         self.assertEqual(len(parts), 4)
         for part in parts[1:]:

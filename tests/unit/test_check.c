@@ -376,7 +376,7 @@ static void test_a_shape_function_in_a_graph(void **state)
 static void test_what_a_graph_changes_in_place(void **state)
 {
     (void)state;
-    fer_model *model = make_model("graph g(x: f32[3], total: f32[3]) {\n"
+    fer_model *model = make_model("graph g(x: f32[3], inout total: f32[3]) {\n"
                                   "  a, b = %s(x, total)\n"
                                   "  accumulate(total, a)\n"
                                   "  return a, b }",

@@ -30,6 +30,12 @@ static fer_status fail_extent(size_t axis, int64_t extent, fer_error *error)
                        "axis %zu is %s; a dim of a tensor is not negative", axis, actual);
 }
 
+/* Of a dtype that is one: a power of two. */
+static inline size_t element_bytes_of(fer_dtype dtype)
+{
+    return fer_dl_dtype_of(dtype).bits / 8u;
+}
+
 static fer_status check_extents(layout *made, fer_error *error)
 {
     if (made->rank > FER_MAX_RANK)
@@ -43,7 +49,7 @@ static fer_status check_extents(layout *made, fer_error *error)
     }
     int64_t num_bytes;
     if (!fer_count_elements(made->shape, made->rank, &made->num_elements) ||
-        __builtin_mul_overflow(made->num_elements, (int64_t)fer_dtype_bytes(made->dtype),
+        __builtin_mul_overflow(made->num_elements, (int64_t)element_bytes_of(made->dtype),
                                &num_bytes))
         return fer_fail(error, FER_OVERFLOW_ERROR,
                         "a tensor of that shape has more bytes than 64 bits count");
@@ -162,18 +168,15 @@ fer_status fer_tensor_copy_from(fer_dtype dtype, size_t rank, const int64_t *sha
     return FER_OK;
 }
 
-fer_status fer_tensor_borrow_strided(fer_dtype dtype, size_t rank, const int64_t *shape,
-                                     const int64_t *strides, void *data, bool is_read_only,
-                                     fer_device device, void (*deleter)(void *context),
-                                     void *context, fer_tensor **out_tensor, fer_error *error)
+static fer_status borrow(layout *made, const int64_t *strides, void *data, bool is_read_only,
+                         void (*deleter)(void *context), void *context, fer_tensor **out_tensor,
+                         fer_error *error)
 {
-    *out_tensor = NULL;
-    layout made = {.dtype = dtype, .rank = rank, .shape = shape, .device = device};
-    FER_TRY(check_layout(&made, error));
-    FER_TRY(check_data(&made, data, error));
-    size_t strides_bytes = strides == NULL ? 0 : rank * sizeof *strides;
-    fer_tensor *tensor =
-        fer_tensor_allocate(dtype, rank, shape, device.id, made.num_elements, strides_bytes);
+    FER_TRY(check_layout(made, error));
+    FER_TRY(check_data(made, data, error));
+    size_t strides_bytes = strides == NULL ? 0 : made->rank * sizeof *strides;
+    fer_tensor *tensor = fer_tensor_allocate(made->dtype, made->rank, made->shape, made->device.id,
+                                             made->num_elements, strides_bytes);
     if (tensor == NULL)
         return fer_fail_memory(error);
     if (strides != NULL) {
@@ -182,7 +185,7 @@ fer_status fer_tensor_borrow_strided(fer_dtype dtype, size_t rank, const int64_t
         tensor->call_dtype = FER_DTYPE_INVALID;
     }
     tensor->dl.data = data;
-    tensor->num_bytes = made.num_bytes;
+    tensor->num_bytes = made->num_bytes;
     tensor->is_read_only = is_read_only;
     tensor->deleter = deleter;
     tensor->context = context;
@@ -190,19 +193,29 @@ fer_status fer_tensor_borrow_strided(fer_dtype dtype, size_t rank, const int64_t
     return FER_OK;
 }
 
+fer_status fer_tensor_borrow_strided(fer_dtype dtype, size_t rank, const int64_t *shape,
+                                     const int64_t *strides, void *data, bool is_read_only,
+                                     fer_device device, void (*deleter)(void *context),
+                                     void *context, fer_tensor **out_tensor, fer_error *error)
+{
+    *out_tensor = NULL;
+    layout made = {.dtype = dtype, .rank = rank, .shape = shape, .device = device};
+    return borrow(&made, strides, data, is_read_only, deleter, context, out_tensor, error);
+}
+
 fer_status fer_tensor_borrow(fer_dtype dtype, size_t rank, const int64_t *shape, void *data,
                              bool is_read_only, fer_device device, void (*deleter)(void *context),
                              void *context, fer_tensor **out_tensor, fer_error *error)
 {
     *out_tensor = NULL;
+    layout made = {.dtype = dtype, .rank = rank, .shape = shape, .device = device};
     FER_TRY(fer_dtype_check(dtype, error));
-    if ((uintptr_t)data % fer_dtype_bytes(dtype) != 0)
+    if (((uintptr_t)data & (element_bytes_of(dtype) - 1)) != 0)
         return fer_fail(error, FER_VALUE_ERROR,
                         "the data is not aligned for %s, whose elements have %zu bytes; copy it "
                         "instead",
-                        fer_dtype_name(dtype), fer_dtype_bytes(dtype));
-    return fer_tensor_borrow_strided(dtype, rank, shape, NULL, data, is_read_only, device, deleter,
-                                     context, out_tensor, error);
+                        fer_dtype_name(dtype), element_bytes_of(dtype));
+    return borrow(&made, NULL, data, is_read_only, deleter, context, out_tensor, error);
 }
 
 fer_status fer_tensor_clone(const fer_tensor *tensor, fer_device device, fer_tensor **out_tensor,

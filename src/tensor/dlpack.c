@@ -120,6 +120,26 @@ static fer_status read_view(const fer_dl_tensor *dl, fer_strided *view, fer_erro
     return locate(dl, view, error);
 }
 
+/* Most tensors: their elements can be used as they lie, and one look over the axes shows it. False:
+ * read_view judges. */
+static bool is_plain(const fer_dl_tensor *dl, size_t element_bytes)
+{
+    int64_t stride = 1;
+    if (dl->data == NULL || dl->byte_offset != 0 ||
+        ((uintptr_t)dl->data & (element_bytes - 1)) != 0 || dl->ndim < 0 ||
+        dl->ndim > FER_MAX_RANK || (dl->ndim > 0 && dl->shape == NULL))
+        return false;
+    for (int i = dl->ndim; i-- > 0;) {
+        int64_t extent = dl->shape[i];
+        if (extent <= 0 || (dl->strides != NULL && dl->strides[i] != stride && extent != 1) ||
+            __builtin_mul_overflow(stride, extent, &stride))
+            return false;
+    }
+    uintptr_t num_bytes, end;
+    return !__builtin_mul_overflow(element_bytes, stride, &num_bytes) &&
+           !__builtin_add_overflow((uintptr_t)dl->data, num_bytes, &end);
+}
+
 static fer_status import_copy(const source *from, const fer_strided *view, fer_dtype dtype,
                               fer_tensor **out_tensor, fer_error *error)
 {
@@ -139,7 +159,14 @@ static fer_status import(const source *from, fer_dl_copy copy, fer_tensor **out_
     fer_dtype dtype;
     FER_TRY(check_device(from->dl->device, error));
     FER_TRY(read_dtype(from->dl->dtype, &dtype, error));
-    fer_strided view = {.element_bytes = fer_dtype_bytes(dtype)};
+    size_t element_bytes = fer_dtype_bytes(dtype);
+    fer_device device = {.id = from->dl->device.device_id};
+    if ((copy == FER_DL_COPY_IF_NEEDED || copy == FER_DL_COPY_NEVER) &&
+        is_plain(from->dl, element_bytes))
+        return fer_tensor_borrow(dtype, (size_t)from->dl->ndim, from->dl->shape, from->dl->data,
+                                 from->is_read_only, device, from->give_back, from->managed,
+                                 out_tensor, error);
+    fer_strided view = {.element_bytes = element_bytes};
     FER_TRY(read_view(from->dl, &view, error));
 
     bool is_compact = fer_strided_is_compact(&view);
@@ -161,8 +188,7 @@ static fer_status import(const source *from, fer_dl_copy copy, fer_tensor **out_
     }
     return fer_tensor_borrow_strided(dtype, view.rank, view.shape,
                                      is_as_kernels_need ? NULL : view.strides,
-                                     (void *)(uintptr_t)view.data, from->is_read_only,
-                                     (fer_device){.id = from->dl->device.device_id},
+                                     (void *)(uintptr_t)view.data, from->is_read_only, device,
                                      from->give_back, from->managed, out_tensor, error);
 }
 

@@ -40,7 +40,7 @@ int fer_device_count(void)
     return device_count;
 }
 
-fer_status fer_device_check(fer_device device, fer_error *error)
+fer_status fer_device_check_further(fer_device device, fer_error *error)
 {
     int last = fer_device_count() - 1;
     if (device.id >= 0 && device.id <= last)

@@ -123,10 +123,8 @@ void fer_dtypes_append(fer_text *text)
                         ROWS[i].name);
 }
 
-fer_status fer_dtype_check(fer_dtype dtype, fer_error *error)
+fer_status fer_dtype_fail(fer_dtype dtype, fer_error *error)
 {
-    if (fer_dtype_name(dtype) != NULL)
-        return FER_OK;
     return fer_fail(error, FER_TYPE_ERROR, "the number %d is no dtype", (int)dtype);
 }
 

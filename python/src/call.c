@@ -431,7 +431,8 @@ PyObject *fpy_op_call(PyObject *self, PyObject *const *given, size_t num_flagged
                     (out == NULL || (op->num_results == 1 && fpy_is_tensor(out)));
     for (size_t i = 0; is_plain && i < count; i++) {
         is_plain = fpy_is_tensor(given[i]);
-        operands[i] = ((fpy_tensor *)given[i])->tensor;
+        if (is_plain)
+            operands[i] = ((fpy_tensor *)given[i])->tensor;
     }
     if (!is_plain)
         return call_any(op, given, count, &named, out);

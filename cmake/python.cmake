@@ -5,7 +5,11 @@
 # static one needs no search, and what it exports is hidden. So a wheel is the extension, the command
 # and the folders of an installation, which it finds from where it is itself.
 
-find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module)
+# NumPy's headers alone: it is not needed where the package runs. Those of version 2 serve both.
+find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.Module NumPy)
+if(Python_NumPy_VERSION VERSION_LESS 2)
+    message(FATAL_ERROR "${Python_EXECUTABLE} has NumPy ${Python_NumPy_VERSION}; the headers of 2 or later are needed")
+endif()
 
 file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.c)
 Python_add_library(ferrule_python MODULE WITH_SOABI ${python_sources})
@@ -14,9 +18,9 @@ set_target_properties(ferrule_python PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY "${PROJECT_BINARY_DIR}/python/ferrule")
 target_link_libraries(ferrule_python PRIVATE ferrule_static ferrule_flags)
 target_link_options(ferrule_python PRIVATE -Wl,--exclude-libs,ALL)
-# Python's own headers are not held to our warnings.
+# Python's own headers, and NumPy's, are not held to our warnings.
 get_target_property(python_headers Python::Module INTERFACE_INCLUDE_DIRECTORIES)
-target_include_directories(ferrule_python SYSTEM PRIVATE ${python_headers})
+target_include_directories(ferrule_python SYSTEM PRIVATE ${python_headers} ${Python_NumPy_INCLUDE_DIRS})
 
 # In the build folder: a package to import from there, whose files are those of the source folder.
 foreach(folder bin share/ferrule)

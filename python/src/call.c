@@ -124,9 +124,9 @@ typedef struct arguments {
 /* Which operand it is for, or -1 for what the library will refuse. */
 static int find_operand(const fpy_op *op, size_t index, const char *keyword)
 {
-    const fer_signature_spec *spec = fer_signature_folded(fer_op_signature(op->op));
     if (keyword == NULL)
-        return index < spec->num_operands ? (int)index : -1;
+        return index < op->num_operands ? (int)index : -1;
+    const fer_signature_spec *spec = fer_signature_folded(fer_op_signature(op->op));
     for (size_t i = 0; i < spec->num_operands; i++)
         if (strcmp(spec->operands[i].name, keyword) == 0)
             return (int)i;
@@ -143,19 +143,22 @@ static int fail_operand(const fpy_op *op, int operand)
     return -1;
 }
 
+static int add_loan(arguments *a, fer_argument *argument)
+{
+    argument->kind = FER_ARGUMENT_TENSOR;
+    argument->as.tensor = a->loans[a->num_loans++].tensor;
+    return 0;
+}
+
 static int add_memory(arguments *a, PyObject *object, int operand, fer_argument *argument)
 {
     bool is_inout = operand >= 0 && (a->op->inout >> operand & 1) != 0;
-    fpy_loan *loan = &a->loans[a->num_loans];
-    int lent = fpy_lend(object, is_inout ? FPY_SHARE : FPY_COPY_IF_NEEDED, loan);
+    fpy_sharing sharing = is_inout ? FPY_SHARE : FPY_COPY_IF_NEEDED;
+    int lent = fpy_lend(object, sharing, &a->loans[a->num_loans]);
     if (lent < 0)
         return fail_operand(a->op, operand);
-    if (lent == 1) {
-        a->num_loans++;
-        argument->kind = FER_ARGUMENT_TENSOR;
-        argument->as.tensor = loan->tensor;
-        return 0;
-    }
+    if (lent == 1)
+        return add_loan(a, argument);
     char *name = a->type_names[argument - a->list];
     PyOS_snprintf(name, TYPE_NAME, object == Py_None ? "None" : "of type '%.40s'",
                   Py_TYPE(object)->tp_name);
@@ -178,6 +181,8 @@ static int add_argument(arguments *a, PyObject *object, const char *keyword)
     a->count++;
     *argument = (fer_argument){.keyword = keyword};
     a->is_plain &= keyword == NULL;
+    if (fpy_lend_at_once(object, &a->loans[a->num_loans]))
+        return add_loan(a, argument);
     if (Py_IS_TYPE(object, &fpy_class_value)) {
         a->has_value = true;
         a->graph = ((fpy_value *)object)->graph;
@@ -407,11 +412,25 @@ static PyObject *call_any(fpy_op *op, PyObject *const *given, size_t num_positio
     return result;
 }
 
+static PyObject *out_name;
+
+int fpy_ready_calls(void)
+{
+    out_name = PyUnicode_InternFromString("out");
+    return out_name == NULL ? -1 : 0;
+}
+
+/* Names in code are interned, others need not be. */
+static inline bool is_out(PyObject *keyword)
+{
+    return keyword == out_name || PyUnicode_Compare(keyword, out_name) == 0;
+}
+
 /* The keyword `out`, unless an operand is called that. */
 static inline Py_ssize_t find_out(const fpy_op *op, PyObject *keywords)
 {
     for (Py_ssize_t i = 0; op->takes_out && i < PyTuple_GET_SIZE(keywords); i++)
-        if (PyUnicode_CompareWithASCIIString(PyTuple_GET_ITEM(keywords, i), "out") == 0)
+        if (is_out(PyTuple_GET_ITEM(keywords, i)))
             return i;
     return -1;
 }

@@ -242,6 +242,7 @@ typedef struct fpy_loan {
     fer_tensor *tensor;
     bool is_ours;    /* the tensor is to be released */
     bool has_buffer; /* and then `buffer` too */
+    PyObject *array; /* and a reference to it, or NULL */
     fpy_buffer buffer;
 } fpy_loan;
 
@@ -253,6 +254,8 @@ typedef enum fpy_sharing {
 
 /* 1: lent. 0: the object is nothing that has elements. -1: an exception. */
 int fpy_lend(PyObject *object, fpy_sharing sharing, fpy_loan *out_loan);
+/* What a look is enough for: a tensor, or an array as for fpy_array_lend. */
+bool fpy_lend_at_once(PyObject *object, fpy_loan *out_loan);
 void fpy_end_loan(fpy_loan *loan);
 
 /* Readies what the next one needs. 0 or -1. */
@@ -261,6 +264,13 @@ int fpy_ready_exchange(void);
  * without an exception: it says nothing, and `__dlpack__` is to be asked, also for what is wrong.
  */
 bool fpy_exchange_describe(PyObject *object, fer_dl_tensor *out_tensor);
+
+/* Over an array of NumPy's whose elements can be used as they lie. False, without an exception:
+ * anything else. The object's shape may change later, its memory only when nobody holds it. */
+bool fpy_array_lend(PyObject *object, fer_tensor **out_tensor);
+/* The dtype of the object's elements, should it be an array and its type one that NumPy was given.
+ */
+void fpy_array_learn(PyObject *object, fer_dtype dtype);
 
 /* A tensor that keeps the object as long as it needs its memory. The same answers. */
 int fpy_import(PyObject *object, fpy_sharing sharing, fer_tensor **out_tensor);
@@ -297,6 +307,8 @@ int fpy_extents_from(PyObject *shape, int64_t *extents, size_t *out_rank);
 
 /* --- Ops, graphs, models ---------------------------------------------------------------------- */
 
+/* Readies what the next one needs. 0 or -1. */
+int fpy_ready_calls(void);
 PyObject *fpy_op_call(PyObject *self, PyObject *const *arguments, size_t num_flagged,
                       PyObject *keywords);
 

@@ -101,6 +101,7 @@ static int get_bits(PyObject *object, fer_dtype *out_dtype, Py_buffer *view)
         fpy_put_exception(exception);
     } else {
         Py_DECREF(exception);
+        fpy_array_learn(object, *out_dtype);
         result = PyObject_GetBuffer(bits, view, PyBUF_STRIDES | PyBUF_FORMAT);
     }
     Py_XDECREF(bits);
@@ -370,14 +371,26 @@ static bool has_dlpack(PyObject *object)
     return PyObject_HasAttrString((PyObject *)Py_TYPE(object), "__dlpack__") != 0;
 }
 
-int fpy_lend(PyObject *object, fpy_sharing sharing, fpy_loan *out_loan)
+bool fpy_lend_at_once(PyObject *object, fpy_loan *out_loan)
 {
-    out_loan->is_ours = false;
     out_loan->has_buffer = false;
+    out_loan->is_ours = false;
+    out_loan->array = NULL;
     if (fpy_is_tensor(object)) {
         out_loan->tensor = ((fpy_tensor *)object)->tensor;
-        return 1;
+        return true;
     }
+    if (!fpy_array_lend(object, &out_loan->tensor))
+        return false;
+    out_loan->is_ours = true;
+    out_loan->array = Py_NewRef(object);
+    return true;
+}
+
+int fpy_lend(PyObject *object, fpy_sharing sharing, fpy_loan *out_loan)
+{
+    if (fpy_lend_at_once(object, out_loan))
+        return 1;
     if (PyObject_CheckBuffer(object))
         return lend_buffer(object, sharing, out_loan);
     int lent = lend_described(object, sharing, out_loan);
@@ -393,6 +406,7 @@ void fpy_end_loan(fpy_loan *loan)
         fpy_tensor_release(loan->tensor);
     if (loan->has_buffer)
         PyBuffer_Release(&loan->buffer.view);
+    Py_XDECREF(loan->array);
 }
 
 static int import_tensor(PyObject *object, fpy_sharing sharing, fer_tensor **out_tensor)

@@ -120,7 +120,7 @@ static int fill(PyObject *module)
         return -1;
     fpy_watch_signals();
     fpy_watch_compiles();
-    if (fpy_ready_exchange() < 0)
+    if (fpy_ready_exchange() < 0 || fpy_ready_calls() < 0)
         return -1;
     return PyModule_AddStringConstant(module, "__version__", fer_version());
 }

@@ -16,12 +16,6 @@ typedef struct finder {
     size_t num_keys;
 } finder;
 
-static fer_value *representative(const finder *f, fer_value *value)
-{
-    fer_value *same = f->rewrite->same[value->index];
-    return same == NULL ? value : same;
-}
-
 /* A data-dependent dim has a name of its own for each op, so results with one are not shared. */
 static bool is_shareable(const finder *f, const fer_node *node)
 {
@@ -45,7 +39,7 @@ static void append_key(const finder *f, const fer_node *node, fer_text *key)
 {
     fer_text_append(key, node->op == NULL ? fer_type_text(node->results[0]->type) : node->token);
     for (size_t i = 0; i < node->num_operands; i++)
-        fer_text_printf(key, " %zu", representative(f, node->operands[i])->index);
+        fer_text_printf(key, " %zu", fer_rewrite_find(f->rewrite, node->operands[i])->index);
     if (node->constant == NULL)
         return;
     char hex[FER_DIGEST_HEX];

@@ -24,12 +24,20 @@ static fer_status copy_string(const char *string, char **out_copy, fer_error *er
     return string == NULL ? FER_OK : fer_copy_string(string, out_copy, error);
 }
 
-/* Makes a value of the copy what another one is to the original. */
+/* Whether the steps of a block stand in place of its step. */
+static bool is_taken(const copier *c, const fer_block *block)
+{
+    return block->owner != NULL && c->rewrite->taken[block->owner->index] == block;
+}
+
+/* Makes a value of the copy what another one is to the original. A name that ended with its arm may
+ * come again behind it, so it does not leave the arm. */
 static fer_status note_value(copier *c, const fer_value *from, fer_value *value, fer_error *error)
 {
     value->is_changed = from->is_changed;
     value->is_measured = from->is_measured;
-    FER_TRY(copy_string(from->name, &value->name, error));
+    if (!is_taken(c, from->block))
+        FER_TRY(copy_string(from->name, &value->name, error));
     if (value->name != NULL)
         FER_TRY(fer_names_set(&c->to->value_names, value->name, value, error));
     c->values[from->index] = value;
@@ -137,15 +145,27 @@ done:
     return status;
 }
 
+static fer_status take_nodes(copier *c, const fer_block *from, fer_error *error);
+
 /* What is left of a node. */
 static fer_status take_node(copier *c, const fer_node *from, fer_error *error)
 {
     if (c->rewrite->is_dropped[from->index])
         return FER_OK;
+    if (c->rewrite->taken[from->index] != NULL)
+        return take_nodes(c, c->rewrite->taken[from->index], error);
     if (from->num_results == 0 || c->rewrite->constants[from->results[0]->index] == NULL)
         return copy_node(c, from, error);
     for (size_t i = 0; i < from->num_results; i++)
         FER_TRY(make_constant(c, from, from->results[i], error));
+    return FER_OK;
+}
+
+/* Into the current block. */
+static fer_status take_nodes(copier *c, const fer_block *from, fer_error *error)
+{
+    for (size_t i = 0; i < from->num_nodes; i++)
+        FER_TRY(take_node(c, from->nodes[i], error));
     return FER_OK;
 }
 
@@ -154,8 +174,7 @@ static fer_status copy_block(copier *c, const fer_block *from, fer_block *to, fe
     to->is_open = true;
     c->to->current = to;
     FER_TRY(copy_arguments(c, from, to, error));
-    for (size_t i = 0; i < from->num_nodes; i++)
-        FER_TRY(take_node(c, from->nodes[i], error));
+    FER_TRY(take_nodes(c, from, error));
     to->results = calloc(from->num_results + 1, sizeof *to->results);
     if (to->results == NULL)
         return fer_fail_memory(error);
@@ -233,9 +252,10 @@ fer_status fer_rewrite_start(const fer_graph *graph, fer_rewrite *out_rewrite, f
         .same = calloc(graph->num_values + 1, sizeof *out_rewrite->same),
         .constants = calloc(graph->num_values + 1, sizeof *out_rewrite->constants),
         .is_dropped = calloc(graph->num_nodes + 1, sizeof *out_rewrite->is_dropped),
+        .taken = calloc(graph->num_nodes + 1, sizeof *out_rewrite->taken),
     };
     bool has_all = out_rewrite->same != NULL && out_rewrite->constants != NULL &&
-                   out_rewrite->is_dropped != NULL;
+                   out_rewrite->is_dropped != NULL && out_rewrite->taken != NULL;
     return has_all ? FER_OK : fer_fail_memory(error);
 }
 
@@ -246,6 +266,7 @@ void fer_rewrite_clear(fer_rewrite *rewrite)
     free(rewrite->same);
     free(rewrite->constants);
     free(rewrite->is_dropped);
+    free(rewrite->taken);
 }
 
 /* --- Copies ----------------------------------------------------------------------------------- */

@@ -1,5 +1,6 @@
 /* Constant folding: an op whose operands are constants is called once, when the graph is made
- * ready, and its results are constants from there on; so is what a transfer makes of one. The
+ * ready, and its results are constants from there on; so is what a transfer makes of one. An
+ * `if` or a `while` whose predicate is then a constant goes with it (fold_control.c). The
  * kernel is the one that a run would call, so the bits are the same. What fails is left for the
  * run, which then fails in its place. */
 #include "base/arithmetic.h"
@@ -20,8 +21,9 @@ typedef struct folder {
 } folder;
 
 /* What the value always is, or NULL. */
-static fer_tensor *constant_of(const folder *f, const fer_value *value)
+static fer_tensor *constant_of(const folder *f, fer_value *given)
 {
+    const fer_value *value = fer_rewrite_find(f->rewrite, given);
     if (value->is_changed)
         return NULL;
     if (value->node != NULL && value->node->kind == FER_NODE_CONSTANT)
@@ -89,6 +91,21 @@ static void fold(folder *f, const fer_node *node)
     f->rewrite->num_changes++;
 }
 
+/* A step with blocks, whose blocks have been folded. */
+static void fold_control(folder *f, const fer_node *node)
+{
+    fer_value *predicate =
+        node->kind == FER_NODE_IF ? node->operands[0] : node->blocks[0]->results[0];
+    const fer_tensor *constant = constant_of(f, predicate);
+    if (constant == NULL)
+        return;
+    bool is_true = *(const unsigned char *)constant->dl.data != 0;
+    if (node->kind == FER_NODE_IF)
+        fer_fold_if(f->rewrite, node, is_true);
+    else if (!is_true)
+        fer_fold_while(f->rewrite, node);
+}
+
 static void fold_block(folder *f, const fer_block *block)
 {
     for (size_t i = 0; i < block->num_nodes; i++) {
@@ -96,6 +113,8 @@ static void fold_block(folder *f, const fer_block *block)
         fold(f, node);
         for (size_t j = 0; j < 2 && node->blocks[j] != NULL; j++)
             fold_block(f, node->blocks[j]);
+        if (node->blocks[0] != NULL)
+            fold_control(f, node);
     }
 }
 
@@ -114,6 +133,6 @@ static fer_status decide(fer_rewrite *rewrite, fer_error *error)
 
 const fer_pass fer_pass_fold = {
     .name = "fold",
-    .summary = "ops on constants become constants",
+    .summary = "ops on constants become constants; what always goes one way loses the other",
     .decide = decide,
 };

@@ -9,9 +9,10 @@
 /* What is to become of a graph's values and nodes, by their indices. */
 typedef struct fer_rewrite {
     const fer_graph *graph;
-    fer_value **same;       /* the value, which stays, that stands in for one; NULL: none */
-    fer_tensor **constants; /* owned: what a value always is; all results of an op, or none */
-    bool *is_dropped;       /* nodes */
+    fer_value **same;        /* the value, which stays, that stands in for one; NULL: none */
+    fer_tensor **constants;  /* owned: what a value always is; all results of an op, or none */
+    bool *is_dropped;        /* nodes */
+    const fer_block **taken; /* of an if, the arm that takes its place; NULL: the if stays */
     size_t num_changes;
 } fer_rewrite;
 
@@ -22,6 +23,19 @@ void fer_rewrite_clear(fer_rewrite *rewrite);
  * graphs, are called in place of those; NULL: the same ones are. */
 fer_status fer_graph_rewrite(const fer_rewrite *rewrite, fer_module *module, const char *name,
                              fer_graph *const *callees, fer_graph **out_graph, fer_error *error);
+
+/* The value that stands in for one; it itself when there is none. */
+static inline fer_value *fer_rewrite_find(const fer_rewrite *rewrite, fer_value *value)
+{
+    fer_value *same = rewrite->same[value->index];
+    return same == NULL ? value : same;
+}
+
+/* Notes that an if whose predicate is always this one becomes what its arm is, and that a while
+ * whose condition is always false becomes nothing; but for those that must stay. The blocks in them
+ * have been judged before. */
+void fer_fold_if(fer_rewrite *rewrite, const fer_node *node, bool predicate);
+void fer_fold_while(fer_rewrite *rewrite, const fer_node *node);
 
 typedef struct fer_pass {
     const char *name;

@@ -521,9 +521,9 @@ static bool says_yes_at_last(void *context)
 }
 
 #define ENDLESS                                                                                    \
-    "graph f(total: f32[n], x: f32[n], go: bool[]) {\n"                                            \
+    "graph f(inout total: f32[n], x: f32[n], go: bool[]) {\n"                                      \
     "  while { yield go } do { accumulate(total, x) } return }\n"                                  \
-    "graph g(total: f32[n], x: f32[n], go: bool[]) -> f32[n] {\n"                                  \
+    "graph g(inout total: f32[n], inout x: f32[n], go: bool[]) -> f32[n] {\n"                      \
     "  accumulate(x, total) call f(total, x, go) y = twice(x) return y }"
 
 /* It is asked several times a second, however many turns there are. */

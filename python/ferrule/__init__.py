@@ -12,6 +12,7 @@ from ferrule import custom
 from ferrule._checking import checking
 from ferrule._core import (
     AlgebraicDim,
+    BufferType,
     CompileError,
     DeviceRef,
     Dim,
@@ -32,6 +33,7 @@ from ferrule._core import (
 
 __all__ = [
     "AlgebraicDim",
+    "BufferType",
     "CompileError",
     "DType",
     "DeviceRef",

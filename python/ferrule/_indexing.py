@@ -1,11 +1,12 @@
-"""Indices of graph values, as ops of the standard package."""
+"""Indices of graph values and what is assigned to them, as ops of the standard package."""
 
+import numbers
 import operator
 from dataclasses import dataclass
 from typing import Any
 
 from ferrule._core import Dim, StaticDim, Tensor, TensorValue
-from ferrule._operators import axes, declared
+from ferrule._operators import axes, declared, standard
 
 
 @dataclass
@@ -99,39 +100,119 @@ def expand(key: Any, rank: int) -> list[Any]:
     return items[:at] + [slice(None)] * (rank - num_used) + items[at + 1 :]
 
 
-def cut(value: TensorValue, cuts: list[Cut]) -> TensorValue:
-    names = [f"d{i}" for i in range(len(cuts))]
-    counts = [c.count for c in cuts]
-    if all(c.is_whole for c in cuts):
-        return value
+def take(value: TensorValue, key: Any) -> tuple[list[Cut], list[int | None]]:
+    """What a key takes of each axis of the value, and which axes are left; None is a new one."""
+    cuts: list[Cut] = []
+    kept: list[int | None] = []
+    for item in expand(key, value.rank):
+        if item is None:
+            kept.append(None)
+            continue
+        c = take_item(value, item, len(cuts))
+        if not c.is_dropped:
+            kept.append(len(cuts))
+        cuts.append(c)
+    return cuts, kept
+
+
+def sizes(name: str, count: int) -> list[str]:
+    return [f"{name}{i}" for i in range(count)]
+
+
+def where(conditions: list[str]) -> str:
+    return " where " + ", ".join(conditions) if conditions else ""
+
+
+def bounds(cuts: list[Cut]) -> list[str]:
+    return [need for i, c in enumerate(cuts) for need in c.conditions(f"d{i}")]
+
+
+def places(value: TensorValue, cuts: list[Cut]) -> tuple[TensorValue, TensorValue]:
     start, step = (
-        value.graph.constant(Tensor(numbers, "i64", value.device))
-        for numbers in ([c.start for c in cuts], [c.step for c in cuts])
+        value.graph.constant(Tensor(of_axes, "i64", value.device))
+        for of_axes in ([c.start for c in cuts], [c.step for c in cuts])
     )
+    return start, step
+
+
+def cut(value: TensorValue, cuts: list[Cut]) -> TensorValue:
+    result: TensorValue
+    if all(c.is_whole for c in cuts):
+        # What is taken does not change with the value.
+        result = standard("load")(value) if value._may_change else value
+        return result
     r = len(cuts)
-    needs = [need for c, name in zip(cuts, names) for need in c.conditions(name)]
-    where = " where " + ", ".join(needs) if needs else ""
-    given = f"x: {axes(names)}, start: i64[{r}], step: i64[{r}]"
-    result: TensorValue = declared(f"slice<T>({given}) -> {axes(counts)}{where}")(
-        value, start, step
-    )
+    given = f"x: {axes(sizes('d', r))}, start: i64[{r}], step: i64[{r}]"
+    signature = f"slice<T>({given}) -> {axes([c.count for c in cuts])}{where(bounds(cuts))}"
+    result = declared(signature)(value, *places(value, cuts))
     return result
 
 
 def index(value: TensorValue, key: Any) -> TensorValue:
-    cuts: list[Cut] = []
-    given: list[str] = []
-    shape: list[str] = []
-    for item in expand(key, value.rank):
-        if item is None:
-            shape.append("1")
-            continue
-        c = take_item(value, item, len(cuts))
-        given.append("1" if c.is_dropped else f"d{len(cuts)}")
-        if not c.is_dropped:
-            shape.append(given[-1])
-        cuts.append(c)
+    cuts, kept = take(value, key)
+    given = ["1" if c.is_dropped else f"d{i}" for i, c in enumerate(cuts)]
+    shape = ["1" if axis is None else given[axis] for axis in kept]
     result = cut(value, cuts)
     if given != shape:
         result = declared(f"reshape<T>(x: {axes(given)}) -> {axes(shape)}")(result)
     return result
+
+
+# --- Assignment -----------------------------------------------------------------------------------
+
+
+def elements(of: Tensor | TensorValue, new: Any) -> Tensor:
+    """What is assigned, in memory of its own; numbers take the dtype of what they go to."""
+    if isinstance(new, numbers.Real):
+        return Tensor.full((), new, of.dtype, of.device)
+    return Tensor(new, of.dtype, of.device)
+
+
+def align(new: TensorValue, cuts: list[Cut], kept: list[int | None]) -> list[str]:
+    """The size of `new` along each axis that was cut: a name, or 1 where it is broadcast."""
+    own = ["1"] * len(cuts)
+    if new.rank > len(kept):
+        raise ValueError(f"a value of rank {new.rank} cannot be broadcast to {len(kept)} axes")
+    for axis, dim in zip(reversed(kept), reversed(new.shape)):
+        if dim == 1:
+            continue
+        count = "1" if axis is None else cuts[axis].count
+        is_known = isinstance(dim, StaticDim) and count.isdigit()
+        if axis is None or (is_known and dim != int(count)):
+            raise ValueError(f"an axis of {dim} elements cannot be broadcast to {count}")
+        own[axis] = f"v{axis}"
+    return own
+
+
+def spread(
+    value: TensorValue, new: TensorValue, cuts: list[Cut], kept: list[int | None]
+) -> tuple[TensorValue, list[str]]:
+    """`new` with as many axes as the value, broadcast to what is cut of it; and what then has to
+    hold of its sizes v0, v1 and so on."""
+    own = align(new, cuts, kept)
+    counts = [c.count for c in cuts]
+    conditions = [f"{size} == {c}" for size, c in zip(own, counts) if size != "1"]
+    given = ["1" if axis is None else own[axis] for axis in kept[len(kept) - new.rank :]]
+    if new.rank > 0 and given != own:
+        new = declared(f"reshape<T>(x: {axes(given)}) -> {axes(own)}")(new)
+    if new.rank == len(cuts) and all(s != "1" or c == "1" for s, c in zip(own, counts)):
+        return new, conditions
+    x = axes(own if new.rank > 0 else [])
+    like = axes(sizes("d", len(cuts)))
+    signature = f"broadcast<T>(x: {x}, like: {like}) -> {axes(counts)}"
+    return declared(signature + where(bounds(cuts) + conditions))(new, value), []
+
+
+def assign(value: TensorValue, key: Any, new: Any) -> None:
+    cuts, kept = take(value, key)
+    if not isinstance(new, TensorValue):
+        new = value.graph.constant(elements(value, new))
+    new, conditions = spread(value, new, cuts, kept)
+    if all(c.is_whole for c in cuts):
+        standard("store")(value, new)
+        return
+    r = len(cuts)
+    own = ["1" if c.count == "1" else f"v{i}" for i, c in enumerate(cuts)]
+    given = f"inout x: {axes(sizes('d', r))}, value: {axes(own)}, start: i64[{r}], step: i64[{r}]"
+    signature = f"store_slice<T>({given}) -> (){where(bounds(cuts) + conditions)}"
+    declared(signature)(value, new, *places(value, cuts))

@@ -186,8 +186,10 @@ def absolute(a: Any) -> Any:
 
 
 def positive(a: Any) -> Any:
-    """A tensor's elements may change, so of a tensor it is a copy."""
-    return a.copy() if isinstance(a, Tensor) else a
+    """A copy of what may change."""
+    if isinstance(a, Tensor):
+        return a.copy()
+    return standard("load")(a) if a._may_change else a
 
 
 def invert(a: Any) -> Any:

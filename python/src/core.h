@@ -95,6 +95,7 @@ extern PyTypeObject fpy_class_dim;
 extern PyTypeObject fpy_class_symbol;
 extern PyTypeObject fpy_class_param;
 extern PyTypeObject fpy_class_type;
+extern PyTypeObject fpy_class_buffer_type;
 extern PyTypeObject fpy_class_dtype_var;
 extern PyTypeObject fpy_class_run;
 extern PyTypeObject fpy_class_template;
@@ -196,6 +197,8 @@ void fpy_dims_clear(fer_dim **dims, size_t num_dims);
 
 /* Takes the type. */
 PyObject *fpy_type_object(fer_type *type);
+/* A TensorType, or of a buffer a BufferType. */
+PyObject *fpy_value_type_object(const fer_value *value);
 /* The dims of a type as a tuple. */
 PyObject *fpy_type_shape(const fer_type *type);
 

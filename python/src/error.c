@@ -110,9 +110,11 @@ static int add_excerpt(PyObject *exception, const fer_error *error)
     return result == NULL ? -1 : 0;
 }
 
+/* The library speaks of a program's text: what is a word there is a class here. */
 PyObject *fpy_raise(fer_error *error)
 {
-    return fpy_raise_with_advice(error, "");
+    bool is_of_inout = error->expected != NULL && strcmp(error->expected, "an inout input") == 0;
+    return fpy_raise_with_advice(error, is_of_inout ? " (in Python, a BufferType)" : "");
 }
 
 PyObject *fpy_raise_with_advice(fer_error *error, const char *advice)

@@ -41,7 +41,7 @@ static const fer_type *type_of(PyObject *self)
 static PyObject *value_get_type(PyObject *self, void *closure)
 {
     (void)closure;
-    return fpy_type_object(fer_type_retain(type_of(self)));
+    return fpy_value_type_object(as_value(self)->value);
 }
 
 static PyObject *value_get_shape(PyObject *self, void *closure)
@@ -74,9 +74,23 @@ static PyObject *value_get_graph(PyObject *self, void *closure)
     return Py_NewRef((PyObject *)as_value(self)->graph);
 }
 
+/* All but inputs that are no buffers. */
+static PyObject *value_may_change(PyObject *self, void *closure)
+{
+    (void)closure;
+    const fer_value *value = as_value(self)->value;
+    const fer_graph *graph = fer_value_graph(value);
+    for (size_t i = 0; i < fer_graph_num_inputs(graph); i++)
+        if (fer_graph_input_at(graph, i) == value)
+            return PyBool_FromLong(fer_value_is_inout(value));
+    Py_RETURN_TRUE;
+}
+
 static PyObject *value_show(PyObject *self)
 {
-    return PyUnicode_FromFormat("<TensorValue %s of graph '%s'>", fer_type_text(type_of(self)),
+    return PyUnicode_FromFormat("<TensorValue %s%s of graph '%s'>",
+                                fer_value_is_inout(as_value(self)->value) ? "inout " : "",
+                                fer_type_text(type_of(self)),
                                 fer_graph_name(as_value(self)->graph->graph));
 }
 
@@ -119,7 +133,7 @@ static PyObject *move_to(PyObject *self, PyObject *device_given)
 
 static PyGetSetDef value_members[] = {
     {"type", value_get_type, NULL,
-     "The TensorType.\n\n"
+     "The TensorType, or of a buffer the BufferType.\n\n"
      ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
      ">>> graph.inputs[0].type\n"
      "TensorType(f32[n, 3])",
@@ -154,6 +168,7 @@ static PyGetSetDef value_members[] = {
      ">>> graph.inputs[0].graph is graph\n"
      "True",
      NULL},
+    {"_may_change", value_may_change, NULL, "Whether a step may change it in its place.", NULL},
     {0},
 };
 
@@ -189,6 +204,8 @@ static PyMethodDef value_methods[] = {
 PyDoc_STRVAR(
     value_doc,
     "A value in a graph: an input, or the result of an op that was staged.\n\n"
+    "`value[...] = other`, `value[1:3] = other` and `value[1:3] += other` change it in its place,\n"
+    "for the steps that follow: an input has to be of BufferType for that (ValueError).\n"
     "Operators stage ops of the standard package and broadcast where the dims say what fits (they\n"
     "are equal, or one is 1). Indices are integers, slices, `...` and None; where a size is a\n"
     "name, bounds lie within it, which is checked when the graph runs (ValueError).\n\n"
@@ -221,8 +238,9 @@ static PyObject *name_inputs(PyObject *types)
 {
     if (PyDict_Check(types) || PyObject_HasAttrString(types, "keys"))
         return fpy_pairs(types);
-    PyObject *items =
-        fpy_items(types, "input_types is a sequence of TensorType, or a mapping of names to them");
+    PyObject *items = fpy_items(
+        types,
+        "input_types is a sequence of TensorType or BufferType, or a mapping of names to them");
     PyObject *pairs = items == NULL ? NULL : PyList_New(0);
     for (Py_ssize_t i = 0; pairs != NULL && i < PyTuple_GET_SIZE(items); i++) {
         PyObject *name = PyUnicode_FromFormat("input%zd", i);
@@ -245,9 +263,10 @@ static int read_inputs(PyObject *pairs, fer_graph_input *inputs)
         inputs[i].name = fpy_c_text(PyTuple_GET_ITEM(pair, 0), "an input's name");
         if (inputs[i].name == NULL)
             return -1;
-        if (!Py_IS_TYPE(type, &fpy_class_type)) {
-            PyErr_Format(PyExc_TypeError, "input '%s' is %s, not a TensorType", inputs[i].name,
-                         Py_TYPE(type)->tp_name);
+        inputs[i].is_inout = Py_IS_TYPE(type, &fpy_class_buffer_type);
+        if (!inputs[i].is_inout && !Py_IS_TYPE(type, &fpy_class_type)) {
+            PyErr_Format(PyExc_TypeError, "input '%s' is %s, not a TensorType or BufferType",
+                         inputs[i].name, Py_TYPE(type)->tp_name);
             return -1;
         }
         inputs[i].type = ((fpy_type *)type)->type;
@@ -624,8 +643,9 @@ PyDoc_STRVAR(
     graph_doc,
     "Graph(name, input_types=(), module=None)\n--\n\n"
     "A graph under construction. `input_types` is a sequence of TensorType, or a mapping of\n"
-    "names to them; without names they are input0, input1, ... Ops that are called with its\n"
-    "values are staged in it, and output() finishes it. Printed it is a program's text.\n"
+    "names to them; without names they are input0, input1, ... An input that ops are to change\n"
+    "in its place has a BufferType. Ops that are called with its values are staged in it, and\n"
+    "output() finishes it. Printed it is a program's text.\n"
     "With `module`, a Graph, it stands beside that one, and one can call the other.\n\n"
     "TypeError: an input dim that is an expression. ValueError: a name that occurs twice.\n\n"
     ">>> with Graph('g', input_types=[TensorType(DType.float32, ['n'])]) as graph:\n"

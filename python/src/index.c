@@ -1,7 +1,9 @@
-/* Indexing and operators. An index describes its elements with strides and has the library copy
- * them, so that every tensor stays compact; operators are ops of the standard package, which
- * ferrule._operators calls. */
+/* Indexing and operators. An index describes its elements with strides; the library copies them, so
+ * that every tensor stays compact, and what is assigned is written there. Operators are ops of the
+ * standard package, which ferrule._operators calls. */
 #include "core.h"
+
+#include <string.h>
 
 static fer_tensor *of(PyObject *self)
 {
@@ -132,15 +134,18 @@ static void start(selection *s, const fer_tensor *tensor)
     fer_tensor_strides(tensor, s->strides);
 }
 
+static int select_key(selection *s, const fer_tensor *tensor, PyObject *key)
+{
+    start(s, tensor);
+    bool is_tuple = PyTuple_Check(key);
+    PyObject *const *items = is_tuple ? &PyTuple_GET_ITEM(key, 0) : &key;
+    return select_items(s, items, is_tuple ? PyTuple_GET_SIZE(key) : 1);
+}
+
 static PyObject *subscript(PyObject *self, PyObject *key)
 {
     selection s;
-    start(&s, of(self));
-    bool is_tuple = PyTuple_Check(key);
-    PyObject *const *items = is_tuple ? &PyTuple_GET_ITEM(key, 0) : &key;
-    if (select_items(&s, items, is_tuple ? PyTuple_GET_SIZE(key) : 1) < 0)
-        return NULL;
-    return copy_selection(&s);
+    return select_key(&s, of(self), key) < 0 ? NULL : copy_selection(&s);
 }
 
 static Py_ssize_t length(PyObject *self)
@@ -160,7 +165,73 @@ static PyObject *item(PyObject *self, Py_ssize_t index)
     return result;
 }
 
-PyMappingMethods fpy_tensor_as_mapping = {.mp_length = length, .mp_subscript = subscript};
+/* A function of ferrule._indexing. */
+static PyObject *call_indexing(const char *name, PyObject *self, PyObject *first, PyObject *second)
+{
+    PyObject *module = PyImport_ImportModule("ferrule._indexing");
+    if (module == NULL)
+        return NULL;
+    PyObject *result = second == NULL
+                           ? PyObject_CallMethod(module, name, "OO", self, first)
+                           : PyObject_CallMethod(module, name, "OOO", self, first, second);
+    Py_DECREF(module);
+    return result;
+}
+
+/* --- Assignment ------------------------------------------------------------------------------- */
+
+/* Writes as many compact elements as are selected. */
+static void write_selection(const selection *s, void *first, const char *from)
+{
+    int64_t size = (int64_t)fer_dtype_bytes(fer_tensor_dtype(s->tensor));
+    int64_t at[FER_MAX_RANK] = {0};
+    int64_t count = 1, run = 1;
+    size_t num_outer = s->rank;
+    for (size_t axis = 0; axis < s->rank; axis++)
+        count *= s->shape[axis];
+    if (count == 0)
+        return;
+    char *to = (char *)first + s->offset * size;
+    if (num_outer > 0 && s->steps[num_outer - 1] == 1)
+        run = s->shape[--num_outer];
+    for (int64_t i = 0; i < count; i += run, from += run * size) {
+        memcpy(to, from, (size_t)(run * size));
+        for (size_t axis = num_outer; axis-- > 0;) {
+            to += s->steps[axis] * size;
+            if (++at[axis] < s->shape[axis])
+                break;
+            to -= at[axis] * s->steps[axis] * size;
+            at[axis] = 0;
+        }
+    }
+}
+
+static int assign(PyObject *self, PyObject *key, PyObject *value)
+{
+    selection s;
+    if (value == NULL) {
+        PyErr_SetString(PyExc_TypeError, "a tensor's elements cannot be deleted");
+        return -1;
+    }
+    if (fer_tensor_is_read_only(of(self))) {
+        PyErr_SetString(PyExc_ValueError, "the tensor is read-only");
+        return -1;
+    }
+    if (select_key(&s, of(self), key) < 0)
+        return -1;
+    PyObject *elements = call_indexing("elements", self, value, NULL);
+    PyObject *shape = elements == NULL ? NULL : fpy_extents(s.shape, s.rank);
+    PyObject *whole = shape == NULL ? NULL : fpy_tensor_broadcast(elements, shape);
+    if (whole != NULL)
+        write_selection(&s, fer_tensor_data(of(self)), fer_tensor_const_data(of(whole)));
+    Py_XDECREF(elements);
+    Py_XDECREF(shape);
+    Py_XDECREF(whole);
+    return whole == NULL ? -1 : 0;
+}
+
+PyMappingMethods fpy_tensor_as_mapping = {
+    .mp_length = length, .mp_subscript = subscript, .mp_ass_subscript = assign};
 PySequenceMethods fpy_tensor_as_sequence = {.sq_length = length, .sq_item = item};
 
 /* The same elements over and over on axes that are of length 1 or not there: a stride of 0. */
@@ -189,17 +260,25 @@ PyObject *fpy_tensor_broadcast(PyObject *self, PyObject *shape)
     return NULL;
 }
 
-/* A graph value's index is ops, which ferrule._indexing stages. */
+/* A graph value's index is ops, which ferrule._indexing stages, and so is what is assigned. */
 static PyObject *subscript_value(PyObject *self, PyObject *key)
 {
-    PyObject *module = PyImport_ImportModule("ferrule._indexing");
-    PyObject *result =
-        module == NULL ? NULL : PyObject_CallMethod(module, "index", "OO", self, key);
-    Py_XDECREF(module);
-    return result;
+    return call_indexing("index", self, key, NULL);
 }
 
-PyMappingMethods fpy_value_as_mapping = {.mp_subscript = subscript_value};
+static int assign_to_value(PyObject *self, PyObject *key, PyObject *value)
+{
+    if (value == NULL) {
+        PyErr_SetString(PyExc_TypeError, "a value's elements cannot be deleted");
+        return -1;
+    }
+    PyObject *result = call_indexing("assign", self, key, value);
+    Py_XDECREF(result);
+    return result == NULL ? -1 : 0;
+}
+
+PyMappingMethods fpy_value_as_mapping = {.mp_subscript = subscript_value,
+                                         .mp_ass_subscript = assign_to_value};
 
 /* --- Operators -------------------------------------------------------------------------------- */
 

@@ -578,15 +578,17 @@ PyDoc_STRVAR(
     "A compact row-major array in host memory. `data` is copied: numbers in nested\n"
     "sequences (floats become float32, integers int64, unless `dtype` says), or an array.\n"
     "from_numpy and from_dlpack share memory instead, however its elements lie.\n\n"
-    "Its dtype, shape and address never change; its elements may, through NumPy, `out=`\n"
-    "and `inout` operands.\n\n"
+    "Its dtype, shape and address never change; its elements may: by `x[1:3] = y`, through\n"
+    "NumPy, `out=` and `inout` operands.\n\n"
     "Operators are ops of the standard package, with NumPy's rules of broadcasting. Dtypes are\n"
     "not mixed; a number takes the tensor's dtype, and integers are divided as float64. Indices\n"
     "are integers, slices, `...` and None, and give copies.\n\n"
     "ValueError: ragged sequences, a number that the dtype cannot hold; operands whose shapes or\n"
     "dtypes do not fit. IndexError. KernelError: an integer by zero.\n\n"
-    ">>> Tensor([[1, 2], [3, 4]]).shape\n"
-    "(2, 2)");
+    ">>> x = Tensor([[1, 2], [3, 4]])\n"
+    ">>> x[0] += 10\n"
+    ">>> x.shape, x.tolist()\n"
+    "((2, 2), [[11, 12], [3, 4]])");
 
 PyTypeObject fpy_class_tensor = {
     PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.Tensor",

@@ -1,19 +1,32 @@
-/* TensorType: a dtype, dims and a device. */
+/* TensorType and BufferType: a dtype, dims and a device. */
 #include "core.h"
+
+#include <string.h>
 
 static fer_type *of(PyObject *self)
 {
     return ((fpy_type *)self)->type;
 }
 
-PyObject *fpy_type_object(fer_type *type)
+static PyObject *make(PyTypeObject *class, fer_type *type)
 {
-    fpy_type *self = fpy_new(&fpy_class_type);
+    fpy_type *self = fpy_new(class);
     if (self == NULL)
         fer_type_release(type);
     else
         self->type = type;
     return (PyObject *)self;
+}
+
+PyObject *fpy_type_object(fer_type *type)
+{
+    return make(&fpy_class_type, type);
+}
+
+PyObject *fpy_value_type_object(const fer_value *value)
+{
+    return make(fer_value_is_inout(value) ? &fpy_class_buffer_type : &fpy_class_type,
+                fer_type_retain(fer_value_type(value)));
 }
 
 static void destroy(PyObject *self)
@@ -25,15 +38,14 @@ static void destroy(PyObject *self)
 
 static PyObject *create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
 {
-    (void)class;
     static char *names[] = {"dtype", "shape", "device", NULL};
     PyObject *given_dtype, *given_shape, *given_device = NULL;
     fer_dtype dtype;
     fer_device device;
     fer_dim *dims[FER_MAX_RANK];
     size_t rank;
-    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O:TensorType", names, &given_dtype,
-                                     &given_shape, &given_device) ||
+    if (!PyArg_ParseTupleAndKeywords(args, kwargs, "OO|O", names, &given_dtype, &given_shape,
+                                     &given_device) ||
         fpy_dtype_from(given_dtype, &dtype) < 0 || fpy_device_from(given_device, &device) < 0 ||
         fpy_dims_from(given_shape, dims, FER_MAX_RANK, &rank) < 0)
         return NULL;
@@ -42,7 +54,7 @@ static PyObject *create(PyTypeObject *class, PyObject *args, PyObject *kwargs)
     fer_status status =
         fer_type_create(dtype, rank, (const fer_dim *const *)dims, device, &type, &error);
     fpy_dims_clear(dims, rank < FER_MAX_RANK ? rank : FER_MAX_RANK);
-    return status == FER_OK ? fpy_type_object(type) : fpy_raise(&error);
+    return status == FER_OK ? make(class, type) : fpy_raise(&error);
 }
 
 PyObject *fpy_type_shape(const fer_type *type)
@@ -91,12 +103,13 @@ static PyObject *text(PyObject *self)
 
 static PyObject *show(PyObject *self)
 {
-    return PyUnicode_FromFormat("TensorType(%s)", fer_type_text(of(self)));
+    return PyUnicode_FromFormat("%s(%s)", strrchr(Py_TYPE(self)->tp_name, '.') + 1,
+                                fer_type_text(of(self)));
 }
 
 static PyObject *compare(PyObject *a, PyObject *b, int comparison)
 {
-    if (!Py_IS_TYPE(b, &fpy_class_type) || (comparison != Py_EQ && comparison != Py_NE))
+    if (!Py_IS_TYPE(b, Py_TYPE(a)) || (comparison != Py_EQ && comparison != Py_NE))
         Py_RETURN_NOTIMPLEMENTED;
     return PyBool_FromLong(fer_type_equal(of(a), of(b)) == (comparison == Py_EQ));
 }
@@ -112,7 +125,7 @@ static Py_hash_t hash(PyObject *self)
 static PyObject *reduce(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return Py_BuildValue("O(NNN)", &fpy_class_type, get_dtype(self, NULL), get_shape(self, NULL),
+    return Py_BuildValue("O(NNN)", Py_TYPE(self), get_dtype(self, NULL), get_shape(self, NULL),
                          get_device(self, NULL));
 }
 
@@ -154,23 +167,37 @@ PyDoc_STRVAR(type_doc,
              ">>> TensorType(DType.float32, ['n', 8])\n"
              "TensorType(f32[n, 8])");
 
-PyTypeObject fpy_class_type = {
-    PyVarObject_HEAD_INIT(NULL, 0).tp_name = "ferrule.TensorType",
-    .tp_doc = type_doc,
-    .tp_basicsize = sizeof(fpy_type),
-    .tp_weaklistoffset = offsetof(fpy_object, weak_references),
-    .tp_flags = Py_TPFLAGS_DEFAULT,
-    .tp_new = create,
-    .tp_dealloc = destroy,
-    .tp_repr = show,
-    .tp_str = text,
-    .tp_hash = hash,
-    .tp_richcompare = compare,
-    .tp_methods = methods,
-    .tp_getset = members,
-};
+PyDoc_STRVAR(
+    buffer_type_doc,
+    "BufferType(dtype, shape, device=None)\n--\n\n"
+    "The type of a graph's input that ops may change in its place: the caller's tensor\n"
+    "changes. What it takes and refuses is TensorType's; the two are never equal.\n\n"
+    ">>> graph = Graph('g', {'total': BufferType('f32', ['n']), 'x': TensorType('f32', [])})\n"
+    ">>> total, x = graph.inputs\n"
+    ">>> total[...] += x\n"
+    ">>> graph.output()\n"
+    ">>> tensor = Tensor([1.0, 2.0])\n"
+    ">>> graph.compile()(tensor, 10.0)\n"
+    ">>> tensor.tolist()\n"
+    "[11.0, 12.0]");
+
+#define TYPE_CLASS(name, doc)                                                                      \
+    {                                                                                              \
+        PyVarObject_HEAD_INIT(NULL, 0).tp_name = name, .tp_doc = doc,                              \
+                                    .tp_basicsize = sizeof(fpy_type),                              \
+                                    .tp_weaklistoffset = offsetof(fpy_object, weak_references),    \
+                                    .tp_flags = Py_TPFLAGS_DEFAULT, .tp_new = create,              \
+                                    .tp_dealloc = destroy, .tp_repr = show, .tp_str = text,        \
+                                    .tp_hash = hash, .tp_richcompare = compare,                    \
+                                    .tp_methods = methods, .tp_getset = members,                   \
+    }
+
+PyTypeObject fpy_class_type = TYPE_CLASS("ferrule.TensorType", type_doc);
+PyTypeObject fpy_class_buffer_type = TYPE_CLASS("ferrule.BufferType", buffer_type_doc);
 
 int fpy_add_types(PyObject *module)
 {
-    return fpy_add_class(module, &fpy_class_type);
+    return fpy_add_class(module, &fpy_class_type) < 0
+               ? -1
+               : fpy_add_class(module, &fpy_class_buffer_type);
 }

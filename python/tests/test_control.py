@@ -2,7 +2,7 @@
 
 import pytest
 
-from ferrule import DType, Graph, KernelError, Tensor, TensorType, TensorValue, custom
+from ferrule import BufferType, DType, Graph, KernelError, Tensor, TensorType, TensorValue, custom
 
 np = pytest.importorskip("numpy")
 
@@ -43,7 +43,7 @@ def test_while_loop_carries_values():
 
 
 def test_blocks_nest_and_see_what_is_around(ops):
-    with Graph("g", [VECTOR, SCALAR]) as graph:
+    with Graph("g", [BufferType(f32, ["n"]), SCALAR]) as graph:
         total, turns = graph.inputs
 
         def body(left):

@@ -4,7 +4,7 @@ import gc
 
 import pytest
 
-from ferrule import DeviceRef, DType, Graph, KernelError, Model, Tensor, TensorType, TensorValue
+from ferrule import BufferType, DeviceRef, DType, Graph, KernelError, Model, Tensor, TensorType, TensorValue
 
 f32 = DType.float32
 
@@ -62,7 +62,7 @@ def test_several_outputs_and_none(ops):
     outputs[1].numpy()[0] = 9
     outputs[0].numpy()[0] = 8
     assert x.tolist() == [1.0, 2.0] and outputs[2].tolist() == [2.0]
-    with Graph("g", [TensorType(f32, ["n"])]) as graph:
+    with Graph("g", [BufferType(f32, ["n"])]) as graph:
         assert ops.double_up(graph.inputs[0]) is None
         graph.output()
     x = Tensor([1.0])

@@ -15,7 +15,7 @@ import pytest
 from conftest import kernel
 
 import ferrule
-from ferrule import AlgebraicDim, DeviceRef, Dim, DType, Graph, SymbolicDim, Tensor, TensorType, custom
+from ferrule import AlgebraicDim, BufferType, DeviceRef, Dim, DType, Graph, SymbolicDim, Tensor, TensorType, custom
 
 n, w = custom.Symbols("n", "w")
 g, T, s = custom.Param("g"), custom.DTypeVar("T", ["i32", "f32"]), custom.Run("s")
@@ -122,6 +122,8 @@ def tensors():
         Tensor([1, 2]), Tensor(3), Tensor([[True]]), Tensor(range(3)), Tensor([1], "u8", DeviceRef.CPU(1))
         x.shape, x.dtype, x.type, x.device, x.size, x.rank, repr(x), len(x), list(x), x.tolist()
         x[0], x[0, 1], x[:, ::-1], x[..., None], x.copy(), x.to(None), x.to(DeviceRef.CPU(1)), x.broadcast_to((3, 2, 2))
+        x[0], x[:, ::-1] = [5.0, 6.0], x
+        x[...] += 1.0
         copy.copy(x), copy.deepcopy(x), Tensor(1).item(), float(Tensor(1.5)), int(Tensor(2)), bool(Tensor(0))
         x + x, x - 1, 2 * x, 1 / x, x**2, x @ x, -x, abs(x), x == x, x < 1, x != None, x + [1.0, 2.0]  # noqa: E711
         Tensor.from_dlpack(data), Tensor.from_dlpack(data, copy=True), Tensor.from_dlpack(strided)
@@ -136,6 +138,12 @@ def tensors():
         lambda: x["a"],
         lambda: x[::0],
         lambda: x[Fails()],
+        lambda: x.__setitem__(5, 1.0),
+        lambda: x.__setitem__(0, "a"),
+        lambda: x.__setitem__(0, [1.0, 2.0, 3.0]),
+        lambda: x.__setitem__(0, Fails()),
+        lambda: x.__setitem__(Fails(), 1.0),
+        lambda: x.__delitem__(0),
         lambda: x + "a",
         lambda: x + Tensor([1]),
         lambda: x + Tensor([1.0, 2.0, 3.0]),
@@ -244,6 +252,8 @@ def dims_and_types():
         lambda: TensorType("f32", [n]),
         lambda: TensorType("f32", [Fails()]),
         lambda: TensorType("f32", [1], 3),
+        lambda: BufferType("f32", [-1]),
+        lambda: BufferType("f32", [Fails()]),
         lambda: DType("f33"),
         lambda: DType(3),
         lambda: DeviceRef.CPU(7),
@@ -279,6 +289,12 @@ def graphs():
         value = graph.inputs[0]
         value.shape, value.dtype, value.type, value.graph, value.rank, value.device, repr(value), hash(value)
         made.compile("interpret")
+        with Graph("h", [BufferType("f32", [3]), TensorType("f32", [3])]) as changing:
+            buffer, b = changing.inputs
+            buffer[1:], buffer[0] = b[1:], 2.0
+            buffer[...] += b
+            changing.output(buffer[...])
+        changing.compile()(Tensor.ones(3), x), repr(buffer), buffer.type == BufferType("f32", [3])
         for model in models:
             model(x, x), model(a=x, b=x), model(data, data), model([1.0], [2.0]), repr(model), model.graph
 
@@ -295,6 +311,9 @@ def graphs():
         lambda: new().compile(),
         lambda: new().constant("a"),
         lambda: new().inputs[0].rebind(["n", "m"]),
+        lambda: new().inputs[0].__setitem__(..., 1.0),
+        lambda: new().inputs[0].__setitem__(0, Fails()),
+        lambda: new().inputs[0].__delitem__(0),
         lambda: kernel("dot")(new().inputs[0], graph.inputs[0]),
         lambda: graph.output(graph.inputs[0]),
         lambda: graph.compile("nobody"),

@@ -94,12 +94,14 @@ fer_status fer_value_require_changeable(const fer_value *value, const char *op, 
     const fer_value *root = value->root;
     if (root->index >= root->graph->num_inputs || root->is_changed)
         return FER_OK;
+    fer_place place = {
+        .op = op, .operand = operand, .expected = "an inout input", .actual = "an input"};
     fer_text input = FER_TEXT_INIT;
     fer_input_append(&input, root);
     fer_status status =
         input.has_failed
             ? fer_fail_memory(error)
-            : fer_fail_at(error, FER_VALUE_ERROR, &(fer_place){.op = op, .operand = operand},
+            : fer_fail_at(error, FER_VALUE_ERROR, &place,
                           "%s%s '%s' is inout, but the graph's input '%s' is not declared so; "
                           "write 'inout %s'",
                           op == NULL ? "" : op, op == NULL ? "input" : ": operand", operand,

@@ -99,6 +99,16 @@ FER_API FER_MUST_USE fer_status fer_graph_rebind(fer_graph *graph, fer_value *va
                                                  const fer_dim *const *dims, size_t num_dims,
                                                  fer_value **out_value, fer_error *error);
 
+/* The value's elements, in row-major order, under other dims of any rank; nothing is copied. At
+ * most one dim may be a constant -1: it is inferred, and its type is the number of elements divided
+ * by the other dims. That the elements are as many is asserted when the graph runs (RUNTIME when
+ * false), unless it holds for every size. VALUE: it holds for none; a second dim of -1, or one
+ * beside a dim of 0; a name that the graph does not know. OVERFLOW: an inferred dim beyond what a
+ * fer_dim can be. An op that changes the result in its place changes the value. */
+FER_API FER_MUST_USE fer_status fer_graph_reshape(fer_graph *graph, fer_value *value,
+                                                  const fer_dim *const *dims, size_t num_dims,
+                                                  fer_value **out_value, fer_error *error);
+
 /* A copy of the value on that device: a value of its own, also when the value is there already. An
  * op's operands are on one device, so a value is transferred to where it is used with others.
  * VALUE: a device that does not exist. */

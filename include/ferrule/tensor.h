@@ -125,6 +125,14 @@ FER_API FER_MUST_USE fer_status fer_tensor_clone(const fer_tensor *tensor, fer_d
 FER_API FER_MUST_USE fer_status fer_tensor_compact(const fer_tensor *tensor,
                                                    fer_tensor **out_tensor, fer_error *error);
 
+/* The same elements, in row-major order, under another shape of as many. One extent may be -1: it
+ * is inferred. A compact tensor's memory is shared and stays as long as the result does; what is
+ * read-only stays so. What is not compact is copied. VALUE: another number of elements, a second -1
+ * or one beside an extent of 0, a rank above FER_MAX_RANK. MEMORY. */
+FER_API FER_MUST_USE fer_status fer_tensor_reshape(const fer_tensor *tensor, size_t rank,
+                                                   const int64_t *shape, fer_tensor **out_tensor,
+                                                   fer_error *error);
+
 /* One element, counted in row-major order, as the number that it stands for: a bool, an integer, or
  * for every float dtype a float, exactly. `index` is below fer_tensor_num_elements. */
 FER_API fer_number fer_tensor_element(const fer_tensor *tensor, int64_t index);

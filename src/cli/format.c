@@ -126,7 +126,7 @@ static bool needs_blank(const formatter *f, const fer_token *token)
                (IS_ONE_OF(previous, "while", "and") &&
                 token->start > previous->start + previous->length);
     if (fer_token_is(token, "["))
-        return !is_word(previous) || fer_token_is(&f->before, "rebind");
+        return !is_word(previous) || IS_ONE_OF(&f->before, "rebind", "reshape");
     return true;
 }
 

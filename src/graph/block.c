@@ -176,6 +176,34 @@ fer_status fer_node_append(fer_node *node, fer_error *error)
     return FER_OK;
 }
 
+/* The values that brought the names are computed, even if only the names are used. */
+static void measure_names(const fer_graph *graph, const fer_type *type)
+{
+    for (size_t axis = 0; axis < fer_type_rank(type); axis++) {
+        const fer_dim *dim = fer_type_dim(type, axis);
+        for (size_t i = 0; i < fer_dim_num_symbols(dim); i++)
+            fer_graph_find_dim(graph, fer_dim_symbol_at(dim, i, NULL))->is_measured = true;
+    }
+}
+
+fer_status fer_graph_share(fer_graph *graph, fer_node_kind kind, fer_value *value,
+                           const fer_type *type, fer_value **out_value, fer_error *error)
+{
+    fer_status status = FER_OK;
+    fer_node *node = NULL;
+    FER_TRY_DONE(fer_node_create(graph, kind, &value, 1, 1, &node, error));
+    FER_TRY_DONE(fer_node_add_result(node, fer_type_retain(type), error));
+    node->results[0]->root = value->root;
+    FER_TRY_DONE(fer_node_append(node, error));
+    measure_names(graph, type);
+    *out_value = node->results[0];
+    node = NULL;
+
+done:
+    fer_node_destroy(node);
+    return status;
+}
+
 void fer_graph_drop_constant(fer_graph *graph)
 {
     fer_block *block = graph->current;

@@ -19,6 +19,8 @@ typedef struct finder {
 /* A data-dependent dim has a name of its own for each op, so results with one are not shared. */
 static bool is_shareable(const finder *f, const fer_node *node)
 {
+    if (node->kind == FER_NODE_RESHAPE) /* the same elements both times, changed or not */
+        return f->is_needed[node->index] && !fer_node_must_run(node);
     bool is_pure = node->kind == FER_NODE_CONSTANT || node->kind == FER_NODE_TRANSFER ||
                    (node->kind == FER_NODE_OP && !fer_node_has_effect(node));
     if (!f->is_needed[node->index] || !is_pure)
@@ -38,6 +40,8 @@ static bool is_shareable(const finder *f, const fer_node *node)
 static void append_key(const finder *f, const fer_node *node, fer_text *key)
 {
     fer_text_append(key, node->op == NULL ? fer_type_text(node->results[0]->type) : node->token);
+    if (node->kind == FER_NODE_RESHAPE)
+        fer_text_append(key, " reshape");
     for (size_t i = 0; i < node->num_operands; i++)
         fer_text_printf(key, " %zu", fer_rewrite_find(f->rewrite, node->operands[i])->index);
     if (node->constant == NULL)
@@ -65,9 +69,9 @@ static bool is_same(const fer_node *a, const fer_node *b)
 {
     if (a->kind != b->kind)
         return false;
-    if (a->kind == FER_NODE_CONSTANT)
+    if (node->kind == FER_NODE_CONSTANT)
         return fer_node_same_constants(a, b);
-    return a->kind == FER_NODE_TRANSFER || (fer_op_equal(a->op, b->op) && is_same_kernel(a, b));
+    return a->op == NULL || (fer_op_equal(a->op, b->op) && is_same_kernel(a, b));
 }
 
 static void share(const finder *f, const fer_node *earlier, const fer_node *node)

@@ -82,7 +82,7 @@ static fer_status copy_results(copier *c, const fer_node *from, fer_node *to, fe
         FER_TRY(fer_node_add_result(to, fer_type_retain(from->results[i]->type), error));
         FER_TRY(note_value(c, from->results[i], to->results[i], error));
     }
-    if (from->kind == FER_NODE_REBIND)
+    if (from->kind == FER_NODE_REBIND || from->kind == FER_NODE_RESHAPE)
         to->results[0]->root = to->operands[0]->root;
     return FER_OK;
 }

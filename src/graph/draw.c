@@ -57,6 +57,9 @@ static void append_step_text(fer_text *label, const fer_node *node)
     case FER_NODE_REBIND:
         fer_text_append(label, "rebind");
         return;
+    case FER_NODE_RESHAPE:
+        fer_text_append(label, "reshape");
+        return;
     case FER_NODE_TRANSFER:
         fer_text_printf(label, "transfer @ %d", (int)fer_type_device(node->results[0]->type).id);
         return;

@@ -31,6 +31,15 @@ static fer_tensor *constant_of(const folder *f, fer_value *given)
     return f->rewrite->constants[value->index];
 }
 
+/* False: they are not known. */
+static bool read_extents(const fer_type *type, int64_t *extents)
+{
+    for (size_t axis = 0; axis < fer_type_rank(type); axis++)
+        if (fer_dim_value(fer_type_dim(type, axis), &extents[axis], NULL) != FER_OK)
+            return false;
+    return true;
+}
+
 /* Adds the bytes of values; false: they are too many, or not known. */
 static bool add_bytes(fer_value *const *values, size_t num_values, int64_t *num_bytes)
 {
@@ -38,9 +47,8 @@ static bool add_bytes(fer_value *const *values, size_t num_values, int64_t *num_
         const fer_type *type = values[i]->type;
         int64_t extents[FER_MAX_RANK];
         int64_t count;
-        for (size_t axis = 0; axis < fer_type_rank(type); axis++)
-            if (fer_dim_value(fer_type_dim(type, axis), &extents[axis], NULL) != FER_OK)
-                return false;
+        if (!read_extents(type, extents))
+            return false;
         if (!fer_count_elements(extents, fer_type_rank(type), &count) || count > MAX_OP_BYTES)
             return false;
         *num_bytes += count * (int64_t)fer_dtype_bytes(fer_type_dtype(type));
@@ -106,11 +114,28 @@ static void fold_control(folder *f, const fer_node *node)
         fer_fold_while(f->rewrite, node);
 }
 
+/* Shares the constant's memory; what it is of is never changed. */
+static void fold_reshape(folder *f, const fer_node *node)
+{
+    const fer_value *result = node->results[0];
+    const fer_tensor *constant = constant_of(f, node->operands[0]);
+    int64_t extents[FER_MAX_RANK];
+    if (constant == NULL || result->root->is_changed || !f->is_needed[node->index] ||
+        !read_extents(result->type, extents))
+        return;
+    fer_tensor **folded = &f->rewrite->constants[result->index];
+    if (fer_tensor_reshape(constant, fer_type_rank(result->type), extents, folded, NULL) == FER_OK)
+        f->rewrite->num_changes++;
+}
+
 static void fold_block(folder *f, const fer_block *block)
 {
     for (size_t i = 0; i < block->num_nodes; i++) {
         const fer_node *node = block->nodes[i];
-        fold(f, node);
+        if (node->kind == FER_NODE_RESHAPE)
+            fold_reshape(f, node);
+        else
+            fold(f, node);
         for (size_t j = 0; j < 2 && node->blocks[j] != NULL; j++)
             fold_block(f, node->blocks[j]);
         if (node->blocks[0] != NULL)

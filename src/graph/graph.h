@@ -11,7 +11,8 @@
 typedef enum fer_node_kind {
     FER_NODE_OP = 0,
     FER_NODE_CONSTANT,
-    FER_NODE_REBIND,   /* one operand, one result: the same elements under another type */
+    FER_NODE_REBIND,   /* one operand, one result: the same elements and extents under other dims */
+    FER_NODE_RESHAPE,  /* one operand, one result: the same elements with other extents */
     FER_NODE_TRANSFER, /* one operand, one result: a copy on the device of its type */
     FER_NODE_IF,       /* the predicate; two blocks, the arms */
     FER_NODE_WHILE,    /* the initial values; two blocks, the condition and the body */
@@ -45,11 +46,11 @@ struct fer_value {
     char *name;           /* as an input or a program names it; NULL: printing finds one */
     size_t index;         /* among the graph's values */
     const fer_node *node; /* that gives it; NULL: an input */
-    fer_value *root;      /* whose elements it shares: itself, but for a rebind */
+    fer_value *root;      /* whose elements it shares: itself, but for a rebind or reshape */
     fer_block *block;     /* that defines it */
     bool is_changed;      /* a root: an op or a call changes it in its place. An input: it may,
                              since that is declared inout */
-    bool is_measured;     /* a rebind names a dim that came with it, so it is computed */
+    bool is_measured;     /* a dim that came with it is named later, so it is computed */
 };
 
 /* Steps that run one after the other: the body of a graph, an arm, a condition, a loop's body. It
@@ -145,6 +146,13 @@ fer_status fer_node_append(fer_node *node, fer_error *error);
 /* The kernel that an op's node runs; compiles it if need be. */
 fer_status fer_node_select(const fer_node *node, const fer_specialisation **out_specialisation,
                            fer_error *error);
+/* Adds a step of one operand whose result shares the operand's elements, under a type whose names
+ * are known or bound by it. */
+fer_status fer_graph_share(fer_graph *graph, fer_node_kind kind, fer_value *value,
+                           const fer_type *type, fer_value **out_value, fer_error *error);
+/* Whether a reshape is right, or wrong, for every size. Both are false when it is not known. */
+bool fer_reshape_always_holds(const fer_type *from, const fer_type *to);
+bool fer_reshape_never_holds(const fer_type *from, const fer_type *to);
 /* Whether two constants of one type have the same bytes. */
 bool fer_node_same_constants(const fer_node *a, const fer_node *b);
 /* VALUE for an input that is not declared inout, or a rebind of one. It would be changed as that

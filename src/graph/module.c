@@ -123,6 +123,7 @@ static bool same_nodes(const fer_node *a, const fer_node *b)
     case FER_NODE_CONSTANT:
         return fer_node_same_constants(a, b);
     case FER_NODE_REBIND:
+    case FER_NODE_RESHAPE:
     case FER_NODE_TRANSFER:
         return true;
     case FER_NODE_IF:

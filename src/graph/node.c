@@ -154,6 +154,7 @@ bool fer_node_has_effect(const fer_node *node)
         return op_has_effect(node->op);
     case FER_NODE_CONSTANT:
     case FER_NODE_REBIND:
+    case FER_NODE_RESHAPE:
     case FER_NODE_TRANSFER:
         return false;
     case FER_NODE_IF:
@@ -170,6 +171,8 @@ bool fer_node_must_run(const fer_node *node)
     switch (node->kind) {
     case FER_NODE_REBIND:
         return true;
+    case FER_NODE_RESHAPE:
+        return !fer_reshape_always_holds(node->operands[0]->type, node->results[0]->type);
     case FER_NODE_IF:
     case FER_NODE_WHILE:
         return node->blocks[0]->must_run || node->blocks[1]->must_run;

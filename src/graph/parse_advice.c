@@ -29,6 +29,7 @@ static const struct {
     {"constant", "a constant is a type and then its elements: constant f32[] [10], "
                  "constant f32[2] [1, 2]"},
     {"rebind", "rebind is followed by a value and its dims: rebind x [n, 4]"},
+    {"reshape", "reshape is followed by a value and its dims: reshape x [n, -1]"},
     {"call", "call is followed by a graph and its arguments: call thumbnail(x)"},
     {"not", "there are no operators: not a is bitwise_not(a)"},
 };

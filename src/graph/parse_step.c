@@ -1,5 +1,6 @@
 /* Programs: one step of a block. `a, b = split(x)`, `c = constant f32[2] [1, 2]`,
- * `y = rebind x [h, 4]`, `y = transfer x @ 1`, and calls whose op gives nothing, `log(x)`. */
+ * `y = rebind x [h, 4]`, `y = reshape x [h, -1]`, `y = transfer x @ 1`, and calls whose op gives
+ * nothing, `log(x)`. */
 #include "graph/element.h"
 #include "graph/text.h"
 #include "signature/literal.h"
@@ -253,7 +254,7 @@ done:
     return status;
 }
 
-/* --- Constants and rebinds -------------------------------------------------------------------- */
+/* --- Constants and views ---------------------------------------------------------------------- */
 
 static fer_status expect_one_name(fer_program_reader *reader, const fer_step_names *left,
                                   const char *what, fer_error *error)
@@ -310,12 +311,12 @@ static fer_status parse_transfer(fer_program_reader *reader, fer_graph *graph,
     return fer_step_names_give(left, reader, &value, error);
 }
 
-static fer_status parse_dims(fer_program_reader *reader, fer_dim **dims, size_t *num_dims,
-                             fer_error *error)
+static fer_status parse_dims(fer_program_reader *reader, const char *word, fer_dim **dims,
+                             size_t *num_dims, fer_error *error)
 {
     fer_lexer *lexer = &reader->lexer;
-    fer_status status = fer_lexer_expect(lexer, "[", "before the dims of a rebind", error);
-    FER_TRY(fer_program_advise(status, error, fer_program_advice("rebind")));
+    fer_status status = fer_lexer_expect(lexer, "[", "before the dims of a value", error);
+    FER_TRY(fer_program_advise(status, error, fer_program_advice(word)));
     if (fer_lexer_accept(lexer, "]"))
         return FER_OK;
     do {
@@ -325,23 +326,27 @@ static fer_status parse_dims(fer_program_reader *reader, fer_dim **dims, size_t 
         FER_TRY(fer_expression_parse(lexer, NULL, NULL, &dims[*num_dims], error));
         (*num_dims)++;
     } while (fer_lexer_accept(lexer, ","));
-    return fer_lexer_expect(lexer, "]", "after the dims of a rebind", error);
+    return fer_lexer_expect(lexer, "]", "after the dims of a value", error);
 }
 
-static fer_status parse_rebind(fer_program_reader *reader, fer_graph *graph,
-                               const fer_step_names *left, fer_error *error)
+typedef fer_status (*stage_view)(fer_graph *graph, fer_value *value, const fer_dim *const *dims,
+                                 size_t num_dims, fer_value **out_value, fer_error *error);
+
+/* A rebind or a reshape: `word x [dims]`. */
+static fer_status parse_view(fer_program_reader *reader, fer_graph *graph,
+                             const fer_step_names *left, const char *word, stage_view stage_it,
+                             fer_error *error)
 {
     fer_token token = reader->lexer.token;
     fer_lexer_advance(&reader->lexer);
-    FER_TRY(expect_one_name(reader, left, "rebind", error));
+    FER_TRY(expect_one_name(reader, left, word, error));
     fer_value *value = NULL;
     fer_dim *dims[FER_MAX_RANK];
     size_t num_dims = 0;
     FER_TRY(fer_program_expect_value(reader, graph, &value, error));
-    fer_status status = parse_dims(reader, dims, &num_dims, error);
+    fer_status status = parse_dims(reader, word, dims, &num_dims, error);
     if (status == FER_OK) {
-        status =
-            fer_graph_rebind(graph, value, (const fer_dim *const *)dims, num_dims, &value, error);
+        status = stage_it(graph, value, (const fer_dim *const *)dims, num_dims, &value, error);
         status = fer_program_locate_in(reader, graph, &token, status, error);
     }
     if (status == FER_OK)
@@ -375,7 +380,9 @@ static fer_status parse_right(fer_program_reader *reader, fer_graph *graph,
     if (at_word(reader, "constant"))
         return parse_constant(reader, graph, left, error);
     if (at_word(reader, "rebind"))
-        return parse_rebind(reader, graph, left, error);
+        return parse_view(reader, graph, left, "rebind", fer_graph_rebind, error);
+    if (at_word(reader, "reshape"))
+        return parse_view(reader, graph, left, "reshape", fer_graph_reshape, error);
     if (at_word(reader, "transfer"))
         return parse_transfer(reader, graph, left, error);
     if (at_word(reader, "if"))

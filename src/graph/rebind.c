@@ -36,16 +36,6 @@ static fer_status check_rebind_names(const fer_graph *graph, const fer_type *typ
                        graph->name, axis, fer_dim_text(fer_type_dim(type, axis)), name);
 }
 
-/* The values that brought the names are computed, even if only the names are used. */
-static void measure_names(const fer_graph *graph, const fer_type *type)
-{
-    for (size_t axis = 0; axis < fer_type_rank(type); axis++) {
-        const fer_dim *dim = fer_type_dim(type, axis);
-        for (size_t i = 0; i < fer_dim_num_symbols(dim); i++)
-            fer_graph_find_dim(graph, fer_dim_symbol_at(dim, i, NULL))->is_measured = true;
-    }
-}
-
 static fer_status check_rebind(const fer_graph *graph, const fer_value *value,
                                const fer_dim *const *dims, size_t num_dims, fer_error *error)
 {
@@ -71,21 +61,13 @@ fer_status fer_graph_rebind(fer_graph *graph, fer_value *value, const fer_dim *c
     *out_value = NULL;
     FER_TRY(check_rebind(graph, value, dims, num_dims, error));
     fer_status status = FER_OK;
-    fer_node *node = NULL;
     fer_type *type = NULL;
     FER_TRY(fer_type_create(fer_type_dtype(value->type), num_dims, dims,
                             fer_type_device(value->type), &type, error));
     FER_TRY_DONE(check_rebind_names(graph, type, error));
-    FER_TRY_DONE(fer_node_create(graph, FER_NODE_REBIND, &value, 1, 1, &node, error));
-    FER_TRY_DONE(fer_node_add_result(node, fer_type_retain(type), error));
-    node->results[0]->root = value->root;
-    FER_TRY_DONE(fer_node_append(node, error));
-    measure_names(graph, type);
-    *out_value = node->results[0];
-    node = NULL;
+    status = fer_graph_share(graph, FER_NODE_REBIND, value, type, out_value, error);
 
 done:
     fer_type_release(type);
-    fer_node_destroy(node);
     return status;
 }

@@ -302,7 +302,8 @@ static void append_node(printer *p, const fer_node *node)
         fer_elements_append(text, node->constant);
         break;
     case FER_NODE_REBIND:
-        fer_text_append(text, "rebind ");
+    case FER_NODE_RESHAPE:
+        fer_text_append(text, node->kind == FER_NODE_REBIND ? "rebind " : "reshape ");
         append_values(text, node->operands, 1);
         fer_text_append_char(text, ' ');
         append_dims(text, node->results[0]->type);

@@ -98,9 +98,10 @@ static bool stands_bare(const fer_node *node, const char *name)
     return false;
 }
 
-/* A rebind and an if use names that are known, and bring those that stand bare. */
+/* The names in a step's type are known, unless `may_bring` says that it brings those that stand
+ * bare. */
 static fer_status verify_dims(const verifier *v, const fer_node *node, const fer_type *type,
-                              fer_error *error)
+                              bool may_bring, fer_error *error)
 {
     for (size_t axis = 0; axis < fer_type_rank(type); axis++) {
         const fer_dim *dim = fer_type_dim(type, axis);
@@ -108,7 +109,7 @@ static fer_status verify_dims(const verifier *v, const fer_node *node, const fer
             const char *name = fer_dim_symbol_at(dim, i, NULL);
             const fer_block *known = fer_names_find(&v->dims, name);
             if ((known == NULL || !fer_block_is_inside(node->block, known)) &&
-                !stands_bare(node, name))
+                !(may_bring && stands_bare(node, name)))
                 return fail(v, error, "gives %s, but nothing says what %s is", fer_type_text(type),
                             name);
         }
@@ -172,7 +173,18 @@ static fer_status verify_rebind(const verifier *v, const fer_node *node, fer_err
         fer_type_device(from).id != fer_type_device(to).id ||
         node->results[0]->root != node->operands[0]->root)
         return fail_type(v, node->results[0], fer_type_text(from), error);
-    return verify_dims(v, node, to, error);
+    return verify_dims(v, node, to, true, error);
+}
+
+static fer_status verify_reshape(const verifier *v, const fer_node *node, fer_error *error)
+{
+    const fer_type *from = node->operands[0]->type;
+    const fer_type *to = node->results[0]->type;
+    if (fer_type_dtype(from) != fer_type_dtype(to) ||
+        fer_type_device(from).id != fer_type_device(to).id ||
+        node->results[0]->root != node->operands[0]->root || fer_reshape_never_holds(from, to))
+        return fail_type(v, node->results[0], fer_type_text(from), error);
+    return verify_dims(v, node, to, false, error);
 }
 
 /* A transfer changes where the elements are, and nothing else. */
@@ -231,7 +243,7 @@ static fer_status verify_if(verifier *v, const fer_node *node, fer_error *error)
         FER_TRY(verify_same_types(v, arm->results, node->results, arm->num_results, error));
     }
     for (size_t i = 0; i < node->num_results; i++)
-        FER_TRY(verify_dims(v, node, node->results[i]->type, error));
+        FER_TRY(verify_dims(v, node, node->results[i]->type, true, error));
     return FER_OK;
 }
 
@@ -263,6 +275,8 @@ static fer_status verify_node(verifier *v, const fer_node *node, fer_error *erro
         return verify_constant(v, node, error);
     case FER_NODE_REBIND:
         return verify_rebind(v, node, error);
+    case FER_NODE_RESHAPE:
+        return verify_reshape(v, node, error);
     case FER_NODE_TRANSFER:
         return verify_transfer(v, node, error);
     case FER_NODE_IF:

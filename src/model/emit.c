@@ -16,7 +16,7 @@ typedef struct scope {
     size_t frame;
     size_t loop;       /* the innermost, or FER_NONE */
     bool is_nested;    /* in an arm or a loop, of this graph or around the call */
-    size_t *slot_of;   /* of each value that is a root */
+    size_t *slot_of;   /* of each value */
     fer_names symbols; /* to the index and 1 */
     size_t *bound;     /* the symbols that are bound, oldest first */
     size_t num_bound;
@@ -48,7 +48,7 @@ static fer_status add_buffer_slot(const scope *c, const fer_value *value, bool i
 
 static size_t slot_of(const scope *c, const fer_value *value)
 {
-    return c->slot_of[value->root->index];
+    return c->slot_of[value->index];
 }
 
 static bool is_dynamic_slot(const scope *c, size_t slot)
@@ -277,8 +277,27 @@ static fer_status emit_op(scope *c, const fer_node *node, fer_error *error)
 static fer_status emit_rebind(scope *c, const fer_node *node, fer_error *error)
 {
     size_t slot = slot_of(c, node->operands[0]);
+    c->slot_of[node->results[0]->index] = slot;
     bool is_dynamic = is_dynamic_slot(c, slot) || is_dynamic_type(c, node->results[0]->type, false);
     return add_check(c, node, &slot, node->results, 1, is_dynamic, error);
+}
+
+static fer_status emit_reshape(scope *c, const fer_node *node, fer_error *error)
+{
+    const fer_value *value = node->results[0];
+    size_t from = slot_of(c, node->operands[0]);
+    size_t *slot = &c->slot_of[value->index];
+    FER_TRY(add_slot(c->s, value, FER_STORAGE_VIEW, fer_slot_base(c->s, from), slot, error));
+    c->s->slots[*slot].is_dynamic =
+        is_dynamic_slot(c, from) || is_dynamic_type(c, value->type, false);
+    c->s->slots[*slot].is_nested = c->is_nested;
+    FER_TRY(add_step(c, FER_STEP_VIEW, node, 2, error));
+    fer_step_plan *step = last_step(c);
+    step->slots[0] = *slot;
+    step->slots[1] = from;
+    step->is_dynamic = is_dynamic_slot(c, *slot);
+    step->is_late = c->is_nested || step->is_dynamic;
+    return FER_OK;
 }
 
 static fer_status emit_transfer(scope *c, const fer_node *node, fer_error *error)
@@ -407,11 +426,11 @@ static fer_status emit_next(scope *c, const fer_node *node, size_t *from, fer_er
     fer_value *const *carried = node->blocks[0]->arguments;
     for (size_t i = 0; i < body->num_results; i++) {
         const fer_value *root = body->results[i]->root;
-        from[i] = slot_of(c, root);
+        from[i] = slot_of(c, root == carried[i] ? root : body->results[i]);
         if (root->block != node->blocks[0] || root->node != NULL || root == carried[i])
             continue;
         size_t kept;
-        FER_TRY(add_buffer_slot(c, root, is_dynamic_slot(c, from[i]), &kept, error));
+        FER_TRY(add_buffer_slot(c, body->results[i], is_dynamic_slot(c, from[i]), &kept, error));
         FER_TRY(add_copy(c, node, kept, from[i], error));
         from[i] = kept;
     }
@@ -473,6 +492,8 @@ static fer_status emit_node(scope *c, const fer_node *node, fer_error *error)
         return emit_constant(c, node, error);
     case FER_NODE_REBIND:
         return emit_rebind(c, node, error);
+    case FER_NODE_RESHAPE:
+        return emit_reshape(c, node, error);
     case FER_NODE_TRANSFER:
         return emit_transfer(c, node, error);
     case FER_NODE_IF:
@@ -552,9 +573,10 @@ static fer_status take_results(scope *c, const scope *callee, const fer_node *no
     for (size_t i = 0; status == FER_OK && i < node->num_results; i++) {
         size_t *result = &c->slot_of[node->results[i]->index];
         size_t slot = slot_of(callee, callee->graph->outputs[i]);
-        if (slot >= first_slot && c->s->slots[slot].storage == FER_STORAGE_BUFFER &&
-            !is_taken[slot - first_slot]) {
-            is_taken[slot - first_slot] = true;
+        size_t base = fer_slot_base(c->s, slot);
+        if (base >= first_slot && c->s->slots[base].storage == FER_STORAGE_BUFFER &&
+            !is_taken[base - first_slot]) {
+            is_taken[base - first_slot] = true;
             *result = slot;
             continue;
         }
@@ -656,7 +678,7 @@ static fer_status emit_inputs(scope *c, fer_error *error)
     return FER_OK;
 }
 
-/* The outputs of one slot: the first one is the slot itself, if a step makes it; the others, and
+/* The outputs in one memory: the first one is that memory, if a step writes it; the others, and
  * those that are an input or a constant, are copies. */
 static void plan_outputs(const scope *c)
 {
@@ -664,7 +686,7 @@ static void plan_outputs(const scope *c)
     for (size_t i = 0; i < s->graph->num_outputs; i++) {
         fer_output_plan *output = &s->outputs[i];
         output->slot = slot_of(c, s->graph->outputs[i]);
-        fer_slot *slot = &s->slots[output->slot];
+        fer_slot *slot = &s->slots[fer_slot_base(s, output->slot)];
         output->is_direct = slot->storage == FER_STORAGE_BUFFER;
         if (output->is_direct) {
             slot->storage = FER_STORAGE_OUTPUT;

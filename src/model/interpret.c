@@ -11,7 +11,7 @@ static fer_status allocate_outputs(fer_run_state *state, fer_error *error)
 {
     const fer_schedule *s = state->schedule;
     for (size_t i = 0; i < s->graph->num_outputs; i++) {
-        size_t slot = s->outputs[i].slot;
+        size_t slot = fer_slot_base(s, s->outputs[i].slot);
         if (!s->outputs[i].is_direct || fer_slot_is_late(&s->slots[slot]))
             continue;
         state->outputs[i] = fer_state_allocate_like(&state->tensors[slot]);
@@ -22,14 +22,17 @@ static fer_status allocate_outputs(fer_run_state *state, fer_error *error)
     return FER_OK;
 }
 
-/* An output that is an input, a constant or another output's value is a tensor of its own. */
-static fer_status copy_outputs(fer_run_state *state, fer_error *error)
+/* An output that is an input, a constant or another output's value is a tensor of its own. One that
+ * steps have written may be a view of what they took it for. */
+static fer_status finish_outputs(fer_run_state *state, fer_error *error)
 {
     const fer_schedule *s = state->schedule;
     for (size_t i = 0; i < s->graph->num_outputs; i++) {
-        if (s->outputs[i].is_direct)
-            continue;
         const fer_tensor *source = &state->tensors[s->outputs[i].slot];
+        if (s->outputs[i].is_direct) {
+            fer_tensor_set_shape(state->outputs[i], source->rank, source->extents);
+            continue;
+        }
         state->outputs[i] = fer_state_allocate_like(source);
         if (state->outputs[i] == NULL)
             return fer_fail_memory(error);
@@ -93,6 +96,9 @@ static fer_status run_step(fer_run_state *state, const fer_step_plan **step, fer
     case FER_STEP_COPY:
         run_copy(state, current);
         break;
+    case FER_STEP_VIEW:
+        state->tensors[step->slots[0]].dl.data = state->tensors[step->slots[1]].dl.data;
+        break;
     case FER_STEP_TURN:
         return turn(state, current, error);
     case FER_STEP_BRANCH:
@@ -139,7 +145,7 @@ static fer_status run(fer_run_state *state, fer_error *error)
         state->turns[i] = 0;
     state->asked_ms = 0;
     FER_TRY(run_steps(state, error));
-    return copy_outputs(state, error);
+    return finish_outputs(state, error);
 }
 
 static fer_status fail_num_outputs(const fer_graph *graph, size_t num_outputs, fer_error *error)

@@ -24,7 +24,7 @@ static void find_lives(fer_schedule *s)
 {
     for (size_t i = 0; i < s->num_steps; i++)
         for (size_t j = 0; j < s->steps[i].num_slots; j++)
-            use(s, &s->slots[s->steps[i].slots[j]], i);
+            use(s, &s->slots[fer_slot_base(s, s->steps[i].slots[j])], i);
 }
 
 /* --- Buffers ---------------------------------------------------------------------------------- */

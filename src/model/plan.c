@@ -115,29 +115,57 @@ static fer_status check(fer_run_state *state, const fer_step_plan *step, fer_err
     return FER_OK;
 }
 
-/* The type says how large the slot will be. */
-static fer_status size(fer_run_state *state, const fer_step_plan *step, fer_error *error)
+/* What a type's dims are in this run. */
+static fer_status evaluate(fer_run_state *state, const fer_step_plan *step, const fer_type *type,
+                           fer_extents *out_extents, fer_error *error)
 {
-    fer_tensor *tensor = &state->tensors[step->slots[0]];
     const fer_frame *frame = &state->schedule->frames[step->frame];
-    const fer_type *type = state->schedule->slots[step->slots[0]].value->type;
     fer_extents extents = {.rank = fer_type_rank(type)};
     for (size_t axis = 0; axis < extents.rank; axis++) {
         const fer_dim *dim = fer_type_dim(type, axis);
         FER_TRY(fer_dim_evaluate(dim, state->symbols + frame->first_symbol, frame->num_symbols,
                                  &extents.extents[axis], error));
         if (extents.extents[axis] < 0)
-            return fer_fail(error, FER_VALUE_ERROR, "result: axis %zu, %s, is %lld, below 0", axis,
+            return fer_fail(error, FER_VALUE_ERROR, "axis %zu, %s, is %lld, below 0", axis,
                             fer_dim_text(dim), (long long)extents.extents[axis]);
     }
     int64_t num_bytes;
     if (!fer_count_elements(extents.extents, extents.rank, &extents.num_elements) ||
         __builtin_mul_overflow(extents.num_elements, (int64_t)fer_dtype_bytes(fer_type_dtype(type)),
                                &num_bytes))
-        return fer_fail(error, FER_OVERFLOW_ERROR, "result: %s has too many elements",
-                        fer_type_text(type));
+        return fer_fail(error, FER_OVERFLOW_ERROR, "%s has too many elements", fer_type_text(type));
     extents.num_bytes = (size_t)num_bytes;
-    set_extents(tensor, &extents);
+    *out_extents = extents;
+    return FER_OK;
+}
+
+/* The type says how large the slot will be. */
+static fer_status size(fer_run_state *state, const fer_step_plan *step, fer_error *error)
+{
+    fer_extents extents;
+    const fer_type *type = state->schedule->slots[step->slots[0]].value->type;
+    fer_status status = evaluate(state, step, type, &extents, error);
+    if (status != FER_OK)
+        return fer_error_prepend(error, status, "result: ");
+    set_extents(&state->tensors[step->slots[0]], &extents);
+    return FER_OK;
+}
+
+/* A reshape has as many elements as what it is of. */
+static fer_status plan_view(fer_run_state *state, const fer_step_plan *step, fer_error *error)
+{
+    fer_extents extents;
+    const fer_type *from = step->node->operands[0]->type;
+    const fer_type *to = step->node->results[0]->type;
+    int64_t num_elements = state->tensors[step->slots[1]].num_elements;
+    fer_status status = evaluate(state, step, to, &extents, error);
+    if (status == FER_OK && extents.num_elements != num_elements)
+        status = fer_fail(error, FER_RUNTIME_ERROR, "there are %lld elements, not %lld",
+                          (long long)num_elements, (long long)extents.num_elements);
+    if (status != FER_OK)
+        return fer_error_prepend(error, status, "reshape of %s to %s: ", fer_type_text(from),
+                                 fer_type_text(to));
+    set_extents(&state->tensors[step->slots[0]], &extents);
     return FER_OK;
 }
 
@@ -178,6 +206,8 @@ static fer_status plan_step(fer_run_state *state, const fer_step_plan *step, boo
         return size(state, step, error);
     case FER_STEP_COPY:
         return plan_copy(state, step, is_reached, error);
+    case FER_STEP_VIEW:
+        return plan_view(state, step, error);
     case FER_STEP_SYMBOLS:
         take_symbols(state, step);
         break;
@@ -278,7 +308,8 @@ fer_status fer_state_prepare(fer_run_state *state, const fer_step_plan *step, fe
     FER_TRY(fer_state_locate(state, step, plan_step(state, step, true, error), error));
     for (size_t i = 0; i < step->num_results; i++)
         FER_TRY(place_late(state, step->slots[i], error));
-    bool stays = step->kind == FER_STEP_OP && !step->is_dynamic && !step->is_open;
+    bool stays = (step->kind == FER_STEP_OP || step->kind == FER_STEP_VIEW) && !step->is_dynamic &&
+                 !step->is_open;
     state->prepared[step - state->schedule->steps] = stays ? state->generation : 0;
     return FER_OK;
 }

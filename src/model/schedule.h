@@ -13,15 +13,16 @@ typedef enum fer_storage {
     FER_STORAGE_INPUT = 0, /* in the caller's tensor */
     FER_STORAGE_CONSTANT,  /* in the graph's tensor */
     FER_STORAGE_BUFFER,    /* in a buffer that other slots use at other times */
-    FER_STORAGE_OUTPUT     /* in a tensor that is new in each run */
+    FER_STORAGE_OUTPUT,    /* in a tensor that is new in each run */
+    FER_STORAGE_VIEW       /* where those of another slot are, which is no view */
 } fer_storage;
 
 /* The elements of one value and of its rebinds; of a call's arguments, and what the callee calls
- * them. */
+ * them. A reshape has other extents, and so a slot of its own. */
 typedef struct fer_slot {
     const fer_value *value; /* whose dtype and rank it has */
     fer_storage storage;
-    size_t index;     /* of the input, the buffer or the output */
+    size_t index;     /* of the input, the buffer, the output or the other slot */
     bool is_dynamic;  /* its extents are known only when kernels have run */
     bool is_nested;   /* it is made in an arm or a loop, if that is reached */
     size_t first_use; /* by a step; FER_NONE: there is none */
@@ -75,6 +76,7 @@ typedef enum fer_step_kind {
     FER_STEP_CHECK,   /* holds the slots' extents to the rules, and binds symbols */
     FER_STEP_SIZE,    /* gives the slots the extents that the rules say */
     FER_STEP_COPY,    /* the first slot becomes the second one */
+    FER_STEP_VIEW,    /* the first slot, of other extents, is where the second one is */
     FER_STEP_SYMBOLS, /* the caller's symbols take the values of the callee's */
     FER_STEP_TURN,    /* one more turn of the loop begins */
     FER_STEP_BRANCH,  /* goes to the target when the slot, a predicate, is false */
@@ -109,7 +111,7 @@ typedef struct fer_step_plan {
 
 typedef struct fer_output_plan {
     size_t slot;
-    bool is_direct; /* a step writes it; else it is copied at the end */
+    bool is_direct; /* steps write its elements; else it is copied at the end */
 } fer_output_plan;
 
 typedef struct fer_schedule {
@@ -135,6 +137,13 @@ typedef struct fer_schedule {
     size_t num_buffers;
     fer_output_plan *outputs;
 } fer_schedule;
+
+/* The slot whose memory this one's elements are in. */
+static inline size_t fer_slot_base(const fer_schedule *schedule, size_t slot)
+{
+    const fer_slot *s = &schedule->slots[slot];
+    return s->storage == FER_STORAGE_VIEW ? s->index : slot;
+}
 
 /* Takes what a finished graph needs: kernels are selected, and compiled where need be. UNSUPPORTED:
  * what the interpreter cannot run. */

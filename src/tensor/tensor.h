@@ -45,6 +45,9 @@ fer_tensor *fer_tensor_allocate(fer_dtype dtype, size_t rank, const int64_t *ext
 fer_tensor *fer_tensor_allocate_zeroed(fer_dtype dtype, size_t rank, const int64_t *extents,
                                        int32_t device, int64_t num_elements, size_t num_bytes);
 
+/* Gives a compact tensor that nobody else has yet another shape of as many elements. */
+void fer_tensor_set_shape(fer_tensor *tensor, size_t rank, const int64_t *extents);
+
 /* fer_tensor_borrow of memory that lies in any way: `strides`, in elements, have been checked to
  * stay in the address space; `data` is the element at index 0 of every axis, of any alignment. */
 fer_status fer_tensor_borrow_strided(fer_dtype dtype, size_t rank, const int64_t *shape,

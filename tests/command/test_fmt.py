@@ -19,6 +19,7 @@ graph f( a:f32[n] , b:f32[n]@1)->(f32[n],f32[n]){
 
  k = constant f32[2][1,nan("7fc00001")]
  r=rebind c[m,2]
+ q=reshape r[ - 1,m]
  "a \"b\""=add(r,
  y=r)   # goes on
 
@@ -40,6 +41,7 @@ graph f(a: f32[n], b: f32[n] @ 1) -> (f32[n], f32[n]) {
 
   k = constant f32[2] [1, nan("7fc00001")]
   r = rebind c [m, 2]
+  q = reshape r [-1, m]
   "a \"b\"" = add(r,
       y = r)  # goes on
 

@@ -234,7 +234,7 @@ enum { LARGE = 40000 }; /* bytes: one of the pool's */
 
 static fer_status use_tensors(fer_error *own)
 {
-    fer_tensor *tensors[8] = {NULL};
+    fer_tensor *tensors[9] = {NULL};
     fer_type *type = NULL;
     char *text = NULL;
     int64_t shape[2] = {3, 4};
@@ -252,12 +252,13 @@ static fer_status use_tensors(fer_error *own)
     FER_TRY_DONE(
         fer_tensor_borrow(FER_F32, 2, shape, values, true, host, NULL, NULL, &tensors[6], own));
     FER_TRY_DONE(fer_tensor_clone(tensors[6], host, &tensors[7], own));
+    FER_TRY_DONE(fer_tensor_reshape(tensors[7], 1, (int64_t[]){-1}, &tensors[8], own));
     FER_TRY_DONE(fer_tensor_type(tensors[7], &type, own));
     assert_string_equal(fer_type_text(type), "f32[3, 4]");
     FER_TRY_DONE(fer_tensor_print(tensors[7], &text, own));
 
 done:
-    release_tensors(8, tensors);
+    release_tensors(9, tensors);
     fer_type_release(type);
     fer_string_free(text);
     return status;
@@ -372,7 +373,7 @@ static fer_status import_repeated(repeated *made, int64_t extent, fer_tensor **o
 static fer_status use_strided(fer_error *own)
 {
     repeated ones;
-    fer_tensor *tensors[3] = {NULL};
+    fer_tensor *tensors[4] = {NULL};
     char *text = NULL;
     fer_status status = import_repeated(&ones, 3, &tensors[0], own);
     FER_TRY_DONE(status);
@@ -381,13 +382,14 @@ static fer_status use_strided(fer_error *own)
     FER_TRY_DONE(fer_tensor_compact(tensors[0], &tensors[1], own));
     FER_TRY_DONE(fer_npy_write(at("x.npy"), tensors[0], own));
     FER_TRY_DONE(fer_npy_read(at("x.npy"), &tensors[2], own));
-    for (size_t i = 1; i < 3; i++)
+    FER_TRY_DONE(fer_tensor_reshape(tensors[0], 2, (int64_t[]){1, -1}, &tensors[3], own));
+    for (size_t i = 1; i < 4; i++)
         assert_memory_equal(fer_tensor_const_data(tensors[i]), ((float[]){1, 1, 1}), 12);
 
 done:
     assert_int_equal(num_deleted, 0);
     bool is_taken = tensors[0] != NULL;
-    release_tensors(3, tensors);
+    release_tensors(4, tensors);
     assert_int_equal(num_deleted, is_taken);
     fer_string_free(text);
     return status;
@@ -726,7 +728,9 @@ static const char PROGRAM[] = "use \"p\"\n"
                               "  b = scale<by = 4>(moved)\n"
                               "  f = kept(b)\n"
                               "  k2 = scale(k)\n"
-                              "  d = rebind f [4]\n"
+                              "  p = rebind f [4]\n"
+                              "  q = reshape p [-1, 2]\n"
+                              "  d = reshape q [4]\n"
                               "  s, go = while s = b, go = c { yield go } do {\n"
                               "    no = constant bool[] [false]\n"
                               "    u, v, w = call h(s, no)\n"

@@ -93,7 +93,7 @@ static void write_step(writer *w, int depth)
 {
     size_t a = any(w);
     size_t b = any(w);
-    switch (random_below(depth > 0 ? 12 : 10)) {
+    switch (random_below(depth > 0 ? 13 : 11)) {
     case 0:
     case 1:
     case 2:
@@ -127,6 +127,13 @@ static void write_step(writer *w, int depth)
         fer_text_printf(&w->text, " n%zu = count_call(at)", w->num_values);
         break;
     case 10:
+        fer_text_printf(&w->text, "\nr%zu = reshape v%zu [3, -1] t%zu = twice(r%zu)", w->num_values,
+                        a, w->num_values, w->num_values);
+        fer_text_printf(&w->text, " v%zu = reshape %c%zu [3]", w->num_values,
+                        random_below(2) == 0 ? 'r' : 't', w->num_values);
+        define(w);
+        break;
+    case 11:
         write_if(w, depth);
         break;
     default:

@@ -30,10 +30,15 @@ static const char *name_of(const fer_value *value)
 static void append_steps(fer_text *text, const fer_block *block)
 {
     static const char *const KINDS[] = {
-        [FER_NODE_OP] = "",           [FER_NODE_CONSTANT] = "constant",
-        [FER_NODE_REBIND] = "rebind", [FER_NODE_TRANSFER] = "transfer",
-        [FER_NODE_IF] = "if",         [FER_NODE_WHILE] = "while",
-        [FER_NODE_CALL] = "call "};
+        [FER_NODE_OP] = "",
+        [FER_NODE_CONSTANT] = "constant",
+        [FER_NODE_REBIND] = "rebind",
+        [FER_NODE_RESHAPE] = "reshape",
+        [FER_NODE_TRANSFER] = "transfer",
+        [FER_NODE_IF] = "if",
+        [FER_NODE_WHILE] = "while",
+        [FER_NODE_CALL] = "call ",
+    };
     for (size_t i = 0; i < block->num_nodes; i++) {
         const fer_node *node = block->nodes[i];
         fer_text_append(text, KINDS[node->kind]);

@@ -69,7 +69,7 @@ static bool is_same(const fer_node *a, const fer_node *b)
 {
     if (a->kind != b->kind)
         return false;
-    if (node->kind == FER_NODE_CONSTANT)
+    if (a->kind == FER_NODE_CONSTANT)
         return fer_node_same_constants(a, b);
     return a->op == NULL || (fer_op_equal(a->op, b->op) && is_same_kernel(a, b));
 }

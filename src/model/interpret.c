@@ -97,7 +97,7 @@ static fer_status run_step(fer_run_state *state, const fer_step_plan **step, fer
         run_copy(state, current);
         break;
     case FER_STEP_VIEW:
-        state->tensors[step->slots[0]].dl.data = state->tensors[step->slots[1]].dl.data;
+        state->tensors[current->slots[0]].dl.data = state->tensors[current->slots[1]].dl.data;
         break;
     case FER_STEP_TURN:
         return turn(state, current, error);

@@ -310,7 +310,7 @@ static void a_view_keeps_its_buffer(void **state)
 static void a_change_in_place_is_one_of_the_value(void **state)
 {
     (void)state;
-    fer_model *model = make_model("graph g(x: f32[1, 2]) {\n"
+    fer_model *model = make_model("graph g(inout x: f32[1, 2]) {\n"
                                   "  k = constant f32[1, 2] [1, 2]\n"
                                   "  flat = reshape k [2]\n"
                                   "  more = reshape x [-1]\n"
@@ -337,11 +337,12 @@ static void a_change_in_place_is_one_of_the_value(void **state)
 
     fer_error error = FER_ERROR_INIT;
     fer_module *module = NULL;
-    ASSERT_FAILS(&error, FER_VALUE_ERROR,
-                 parse_program("op accumulate(inout total: f32[n], x: f32[n]) -> ()\n"
-                               "graph g(x: f32[n]) { y = reshape x [n] accumulate(x, y) return x }",
-                               &module, &error),
-                 "accumulate", "memory");
+    ASSERT_FAILS(
+        &error, FER_VALUE_ERROR,
+        parse_program("op accumulate(inout total: f32[n], x: f32[n]) -> ()\n"
+                      "graph g(inout x: f32[n]) { y = reshape x [n] accumulate(x, y) return x }",
+                      &module, &error),
+        "accumulate", "memory");
 }
 
 static void sizes_may_depend_on_data(void **state)
@@ -501,7 +502,7 @@ static void passes_know_it(void **state)
                 "q = twice(b) c = reshape x [n, 1] return p, q, c }",
                 3, 2);
     assert_left("common",
-                "graph g(x: f32[n], y: f32[n]) { a = reshape x [n] b = reshape x [n] "
+                "graph g(inout x: f32[n], y: f32[n]) { a = reshape x [n] b = reshape x [n] "
                 "accumulate(a, y) accumulate(b, y) return x }",
                 3, 1);
 }

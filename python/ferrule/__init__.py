@@ -30,6 +30,7 @@ from ferrule._core import (
     memory,
     set_checking,
 )
+from ferrule._shapes import concat, split
 
 __all__ = [
     "AlgebraicDim",
@@ -48,12 +49,14 @@ __all__ = [
     "TensorValue",
     "__version__",
     "checking",
+    "concat",
     "counters",
     "custom",
     "from_dlpack",
     "get_include",
     "memory",
     "set_checking",
+    "split",
 ]
 
 

@@ -150,12 +150,9 @@ def cut(value: TensorValue, cuts: list[Cut]) -> TensorValue:
 
 def index(value: TensorValue, key: Any) -> TensorValue:
     cuts, kept = take(value, key)
-    given = ["1" if c.is_dropped else f"d{i}" for i, c in enumerate(cuts)]
-    shape = ["1" if axis is None else given[axis] for axis in kept]
     result = cut(value, cuts)
-    if given != shape:
-        result = declared(f"reshape<T>(x: {axes(given)}) -> {axes(shape)}")(result)
-    return result
+    shape = tuple(1 if axis is None else result.shape[axis] for axis in kept)
+    return result if result.shape == shape else result.reshape(shape)
 
 
 # --- Assignment -----------------------------------------------------------------------------------
@@ -192,9 +189,12 @@ def spread(
     own = align(new, cuts, kept)
     counts = [c.count for c in cuts]
     conditions = [f"{size} == {c}" for size, c in zip(own, counts) if size != "1"]
-    given = ["1" if axis is None else own[axis] for axis in kept[len(kept) - new.rank :]]
-    if new.rank > 0 and given != own:
-        new = declared(f"reshape<T>(x: {axes(given)}) -> {axes(own)}")(new)
+    if new.rank > 0:
+        shape: list[Any] = [1] * len(cuts)
+        for axis, dim in zip(kept[len(kept) - new.rank :], new.shape):
+            if axis is not None:
+                shape[axis] = dim
+        new = new.reshape(shape)
     if new.rank == len(cuts) and all(s != "1" or c == "1" for s, c in zip(own, counts)):
         return new, conditions
     x = axes(own if new.rank > 0 else [])

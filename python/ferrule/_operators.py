@@ -154,14 +154,14 @@ def matmul(a: Any, b: Any) -> Any:
         return NotImplemented
     x, y = operands
     is_row, is_column = x.rank == 1, y.rank == 1
-    x = x[None] if is_row else x
-    y = y[:, None] if is_column else y
+    x = x.unsqueeze(0) if is_row else x
+    y = y.unsqueeze(1) if is_column else y
     if x.rank > 0 and y.rank > 0:
         x, y = align(x, y, 2)
     result = standard("matmul")(x, y)
     if is_row:
-        result = result[..., 0, :]
-    return result[..., 0] if is_column else result
+        result = result.squeeze(-2)
+    return result.squeeze(-1) if is_column else result
 
 
 def binary(name: str, a: Any, b: Any) -> Any:

@@ -293,6 +293,9 @@ PyObject *fpy_compare(PyObject *a, PyObject *b, int comparison);
  * tensors, and refuse graph values, which have no elements. */
 int fpy_precede_numpy(void);
 
+/* Adds the methods that give other shapes to the classes of tensors and of graph values. */
+int fpy_add_shapes(void);
+
 /* A copy of that shape, by NumPy's rules of broadcasting. */
 PyObject *fpy_tensor_broadcast(PyObject *self, PyObject *shape);
 PyObject *fpy_tensor_dlpack(PyObject *self, PyObject *args, PyObject *kwargs);

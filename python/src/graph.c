@@ -101,21 +101,6 @@ static Py_hash_t value_hash(PyObject *self)
     return (Py_hash_t)((uintptr_t)self >> 4);
 }
 
-static PyObject *rebind(PyObject *self, PyObject *shape)
-{
-    fer_dim *dims[FER_MAX_RANK];
-    size_t rank;
-    fer_value *made;
-    fer_error error = FER_ERROR_INIT;
-    fpy_graph *graph = as_value(self)->graph;
-    if (fpy_dims_from(shape, dims, FER_MAX_RANK, &rank) < 0)
-        return NULL;
-    fer_status status = fer_graph_rebind(graph->graph, as_value(self)->value,
-                                         (const fer_dim *const *)dims, rank, &made, &error);
-    fpy_dims_clear(dims, rank < FER_MAX_RANK ? rank : FER_MAX_RANK);
-    return status == FER_OK ? fpy_value_object(graph, made) : fpy_raise(&error);
-}
-
 static PyObject *move_to(PyObject *self, PyObject *device_given)
 {
     fer_device device;
@@ -184,13 +169,6 @@ static PyObject *refuse_array(PyObject *self, PyObject *args, PyObject *kwargs)
 
 static PyMethodDef value_methods[] = {
     {"__array__", (PyCFunction)(void (*)(void))refuse_array, METH_VARARGS | METH_KEYWORDS, NULL},
-    {"rebind", rebind, METH_O,
-     "rebind($self, shape, /)\n--\n\n"
-     "The same value with these dims, which is checked when the graph\n"
-     "runs (KernelError). ValueError: another rank, a dim that cannot hold.\n\n"
-     ">>> graph = Graph('g', {'x': TensorType('f32', ['n', 3])})\n"
-     ">>> graph.inputs[0].rebind([2, 3]).shape\n"
-     "(StaticDim(2), StaticDim(3))"},
     {"to", move_to, METH_O,
      "to($self, device, /)\n--\n\n"
      "A copy on that device, or the value itself where it is there already; None is the host.\n"

@@ -116,7 +116,7 @@ static int fill(PyObject *module)
     for (size_t i = 0; i < sizeof PARTS / sizeof *PARTS; i++)
         if (PARTS[i](module) < 0)
             return -1;
-    if (fpy_precede_numpy() < 0)
+    if (fpy_add_shapes() < 0 || fpy_precede_numpy() < 0)
         return -1;
     fpy_watch_signals();
     fpy_watch_compiles();

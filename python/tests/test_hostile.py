@@ -37,6 +37,8 @@ def test_a_shape_may_change_while_it_is_read():
     assert custom.TemplateType("f32", clearing()).shape == (2, 3, 4)
     graph = Graph("g", [TensorType("f32", ["a", "b", "c"])])
     assert graph.inputs[0].rebind(clearing()).shape == (2, 3, 4)
+    assert graph.inputs[0].reshape(clearing()).shape == (2, 3, 4)
+    assert Tensor.ones(24).reshape(clearing()).shape == (2, 3, 4)
     assert Tensor.ones(()).broadcast_to(clearing()).shape == (2, 3, 4)
 
 

@@ -287,6 +287,8 @@ def graphs():
         made = staged()
         str(made), repr(made), made.inputs, made.outputs, made.input_names, made.num_ops, made.name
         value = graph.inputs[0]
+        fresh = new().inputs[0]
+        fresh.reshape(1, -1), fresh.unsqueeze(0).squeeze(0), x.reshape(3, -1).flatten()
         value.shape, value.dtype, value.type, value.graph, value.rank, value.device, repr(value), hash(value)
         made.compile("interpret")
         with Graph("h", [BufferType("f32", [3]), TensorType("f32", [3])]) as changing:
@@ -314,6 +316,11 @@ def graphs():
         lambda: new().inputs[0].__setitem__(..., 1.0),
         lambda: new().inputs[0].__setitem__(0, Fails()),
         lambda: new().inputs[0].__delitem__(0),
+        lambda: new().inputs[0].reshape(["n", "m"]),
+        lambda: new().inputs[0].reshape(2.5),
+        lambda: new().inputs[0].squeeze(1),
+        lambda: x.reshape(2, -1),
+        lambda: x.squeeze(),
         lambda: kernel("dot")(new().inputs[0], graph.inputs[0]),
         lambda: graph.output(graph.inputs[0]),
         lambda: graph.compile("nobody"),

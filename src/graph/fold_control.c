@@ -89,6 +89,8 @@ static bool can_leave(const fer_rewrite *rewrite, const fer_node *node, bool is_
         return true;
     case FER_NODE_OP:
         return is_to_block || is_certain_op(node) || is_folded(rewrite, node);
+    case FER_NODE_RESHAPE:
+        return is_to_block || !fer_node_must_run(node);
     case FER_NODE_IF:
         return is_to_block || node->num_results == 0;
     case FER_NODE_CALL:

@@ -289,6 +289,13 @@ static void an_arm_that_would_fail_elsewhere_stays(void **state)
         "constant if(c){ rebind(x) twice(_) if(yes){ rebind(x) }{ } if(yes){ positive(x) }{ } "
         "if(yes){ if(c){ }{ } }{ } }{ } ",
         "x");
+    /* One that fits every size can stand anywhere. */
+    assert_steps("fold",
+                 "graph g(x: f32[n]) { " YES "y = if yes { r = reshape x [1, n] yield r }"
+                 " else { r = reshape x [1, n] yield r }"
+                 " z = if yes { r = reshape x [2, -1] yield r }"
+                 " else { r = reshape x [2, -1] yield r } return y, z }",
+                 "constant reshape(x) if(yes){ reshape(x) }{ reshape(x) } ", "_,z");
     /* What is changed in its place, here or behind, is a value of its own. */
     assert_steps("fold",
                  "graph g(x: f32[n]) { " YES "y = if yes { yield x } else { yield x }"

@@ -3,7 +3,7 @@
 import numbers
 import operator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 from ferrule._core import Dim, StaticDim, Tensor, TensorValue
 from ferrule._operators import axes, declared, standard
@@ -161,7 +161,7 @@ def index(value: TensorValue, key: Any) -> TensorValue:
 def elements(of: Tensor | TensorValue, new: Any) -> Tensor:
     """What is assigned, in memory of its own; numbers take the dtype of what they go to."""
     if isinstance(new, numbers.Real):
-        return Tensor.full((), new, of.dtype, of.device)
+        return Tensor.full((), cast(Any, new), of.dtype, of.device)
     return Tensor(new, of.dtype, of.device)
 
 
@@ -183,9 +183,9 @@ def align(new: TensorValue, cuts: list[Cut], kept: list[int | None]) -> list[str
 
 def spread(
     value: TensorValue, new: TensorValue, cuts: list[Cut], kept: list[int | None]
-) -> tuple[TensorValue, list[str]]:
-    """`new` with as many axes as the value, broadcast to what is cut of it; and what then has to
-    hold of its sizes v0, v1 and so on."""
+) -> tuple[TensorValue, list[str], list[str]]:
+    """`new` with as many axes as the value, broadcast to what is cut of it; what its sizes are
+    called, and what has to hold of them."""
     own = align(new, cuts, kept)
     counts = [c.count for c in cuts]
     conditions = [f"{size} == {c}" for size, c in zip(own, counts) if size != "1"]
@@ -196,23 +196,23 @@ def spread(
                 shape[axis] = dim
         new = new.reshape(shape)
     if new.rank == len(cuts) and all(s != "1" or c == "1" for s, c in zip(own, counts)):
-        return new, conditions
+        return new, own, conditions
     x = axes(own if new.rank > 0 else [])
     like = axes(sizes("d", len(cuts)))
     signature = f"broadcast<T>(x: {x}, like: {like}) -> {axes(counts)}"
-    return declared(signature + where(bounds(cuts) + conditions))(new, value), []
+    new = declared(signature + where(bounds(cuts) + conditions))(new, value)
+    return new, sizes("v", len(cuts)), []
 
 
 def assign(value: TensorValue, key: Any, new: Any) -> None:
     cuts, kept = take(value, key)
     if not isinstance(new, TensorValue):
         new = value.graph.constant(elements(value, new))
-    new, conditions = spread(value, new, cuts, kept)
+    new, own, conditions = spread(value, new, cuts, kept)
     if all(c.is_whole for c in cuts):
         standard("store")(value, new)
         return
     r = len(cuts)
-    own = ["1" if c.count == "1" else f"v{i}" for i, c in enumerate(cuts)]
     given = f"inout x: {axes(sizes('d', r))}, value: {axes(own)}, start: i64[{r}], step: i64[{r}]"
     signature = f"store_slice<T>({given}) -> (){where(bounds(cuts) + conditions)}"
     declared(signature)(value, new, *places(value, cuts))

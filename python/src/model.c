@@ -52,7 +52,13 @@ static int add_input(run *r, size_t index, PyObject *object)
 {
     fpy_loan *loan = &r->loans[r->num_loans];
     PyObject *made = NULL;
-    int lent = fpy_lend(object, FPY_COPY_IF_NEEDED, loan);
+    bool is_inout = fer_value_is_inout(fer_graph_input_at(r->model->graph->graph, index));
+    int lent = fpy_lend(object, is_inout ? FPY_SHARE : FPY_COPY_IF_NEEDED, loan);
+    if (lent == 0 && is_inout) { /* what is changed would be lost */
+        PyErr_Format(PyExc_TypeError, "a buffer is a tensor or an array, not of type '%s'",
+                     Py_TYPE(object)->tp_name);
+        return fail_input(r, index);
+    }
     if (lent == 0) { /* numbers, alone or in sequences */
         made = fpy_tensor_from_sequence(object, FER_DTYPE_INVALID, (fer_device){0});
         lent = made == NULL ? -1 : fpy_lend(made, FPY_SHARE, loan);

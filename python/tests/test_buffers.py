@@ -83,11 +83,17 @@ def test_a_model_changes_the_arrays_own_memory():
         model(array, x)
     with pytest.raises(ValueError, match="'total' is inout, but its memory overlaps input 'x'"):
         model(x, x)
-    with pytest.raises(ValueError, match="'total' is inout, but the tensor is not compact"):
+    with pytest.raises(ValueError, match="input 'total': the memory is not compact row-major"):
         model(np.zeros(6)[::2], x)
     with pytest.raises(ValueError, match="'total' is inout, but the tensor is read-only"):
         model(np.frombuffer(bytes(24)), x)
-    assert array.tolist() == [20, 21, 22]
+    for nothing in ([1.0, 2.0], 1.0):
+        with pytest.raises(TypeError, match="graph 'g': input 'total': a buffer is a tensor or an array, not of"):
+            model(nothing, x)
+    records = np.zeros(3, [("a", "u1"), ("total", "f8")])
+    with pytest.raises(ValueError, match="graph 'g': input 'total'"):
+        model(records["total"], x)
+    assert array.tolist() == [20, 21, 22] and not records["total"].any()
 
 
 def test_buffers_go_through_calls_and_blocks():
@@ -118,7 +124,7 @@ def test_what_is_taken_is_as_it_was():
         total[...] = 7.0
         y[...] = 8.0
         graph.output(*taken, total, y)
-    *taken, total, y = graph.compile()([1.0, 2.0])
+    *taken, total, y = graph.compile()(Tensor([1.0, 2.0]))
     expected = [[1, 2], [1, 2], [1, 2], [[1, 2]], [1, 2], [1, 2], [1, 2], 2, 1]
     assert [t.tolist() for t in taken] == expected
     assert (total.tolist(), y.tolist()) == ([7, 7], [8, 8])

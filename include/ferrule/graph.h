@@ -76,7 +76,7 @@ FER_API bool fer_graph_has_loop(const fer_graph *graph);
 
 FER_API const fer_type *fer_value_type(const fer_value *value); /* borrowed */
 FER_API fer_graph *fer_value_graph(const fer_value *value);     /* borrowed */
-/* Whether it is a buffer: an input that is declared inout, or a rebind of one. */
+/* Whether it is a buffer: an input that is declared inout, or a rebind or reshape of one. */
 FER_API bool fer_value_is_inout(const fer_value *value);
 
 /* A constant; the tensor is copied. */

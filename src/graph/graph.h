@@ -155,7 +155,7 @@ bool fer_reshape_always_holds(const fer_type *from, const fer_type *to);
 bool fer_reshape_never_holds(const fer_type *from, const fer_type *to);
 /* Whether two constants of one type have the same bytes. */
 bool fer_node_same_constants(const fer_node *a, const fer_node *b);
-/* VALUE for an input that is not declared inout, or a rebind of one. It would be changed as that
+/* VALUE for an input that is not declared inout, or a view of one. It would be changed as that
  * operand of an op, or without an op as that input of a graph. */
 fer_status fer_value_require_changeable(const fer_value *value, const char *op, const char *operand,
                                         fer_error *error);

@@ -44,7 +44,7 @@ static void buffers_are_part_of_what_a_graph_is(void **state)
     fer_module_release(plain);
 }
 
-static void a_rebind_of_a_buffer_is_one(void **state)
+static void a_view_of_a_buffer_is_one(void **state)
 {
     (void)state;
     fer_error error = FER_ERROR_INIT;
@@ -56,6 +56,9 @@ static void a_rebind_of_a_buffer_is_one(void **state)
         fer_value *rebound = NULL;
         ASSERT_OK(&error, fer_graph_rebind(graph, value, (const fer_dim *const[]){dim}, 1, &rebound,
                                            &error));
+        assert_int_equal(fer_value_is_inout(rebound), i == 0);
+        ASSERT_OK(&error, fer_graph_reshape(graph, value, (const fer_dim *const[]){dim}, 1,
+                                            &rebound, &error));
         assert_int_equal(fer_value_is_inout(rebound), i == 0);
     }
     fer_dim_release(dim);
@@ -107,6 +110,11 @@ static void the_message_says_what_to_write(void **state)
                                &module, &error),
                  "t.fer:2:29: graph 'g': put: operand 'x' is inout",
                  "write 'inout \"a b\": f32[n, 3]'");
+    ASSERT_FAILS(&error, FER_VALUE_ERROR,
+                 parse_program("op put(inout x: f32[*s]) -> ()\n"
+                               "graph g(x: f32[n]) { y = reshape x [n, 1] put(y) return }",
+                               &module, &error),
+                 "write 'inout x: f32[n]'");
 }
 
 /* What is made in a graph is its own to change: a result, a constant, what a loop carries. */
@@ -316,6 +324,34 @@ static void a_view_that_leaves_a_block_is_a_copy(void **state)
     fer_model_release(model);
 }
 
+/* A view in another shape is the buffer itself, until it leaves a block. */
+static void a_view_in_another_shape_is_the_buffer(void **state)
+{
+    (void)state;
+    fer_model *model =
+        make_last("graph put(inout b: f32[k, 1], x: f32[k, 1]) { store(b, x) return b }\n"
+                  "graph g(inout b: f32[n], x: f32[n], c: bool[]) {\n"
+                  "  view = reshape b [n, 1] column = reshape x [n, 1]\n"
+                  "  was = load(view) arm = if c { v = reshape b [1, n] yield v }\n"
+                  "  else { v = reshape x [1, n] yield v }\n"
+                  "  put = call put(view, column) accumulate(b, x)\n"
+                  "  is = load(view) return was, arm, put, is, view }");
+    fer_tensor *inputs[] = {FLOATS(1, 2), FLOATS(10, 20), make_bool(true)};
+    fer_tensor *outputs[5];
+    run(model, inputs, 3, outputs, 5);
+    ASSERT_FLOATS(outputs[0], 1, 2);
+    ASSERT_FLOATS(outputs[1], 1, 2);
+    ASSERT_FLOATS(outputs[2], 10, 20);
+    ASSERT_FLOATS(outputs[3], 20, 40);
+    ASSERT_FLOATS(outputs[4], 20, 40);
+    ASSERT_FLOATS(inputs[0], 20, 40);
+    for (size_t i = 0; i < 5; i++)
+        assert_false(fer_tensors_overlap(outputs[i], inputs[0]));
+    release_all(outputs, 5);
+    release_all(inputs, 3);
+    fer_model_release(model);
+}
+
 static void a_call_changes_the_callers_buffer(void **state)
 {
     (void)state;
@@ -369,7 +405,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_word_stands_before_an_input),
         cmocka_unit_test(buffers_are_part_of_what_a_graph_is),
-        cmocka_unit_test(a_rebind_of_a_buffer_is_one),
+        cmocka_unit_test(a_view_of_a_buffer_is_one),
         cmocka_unit_test(other_inputs_cannot_change),
         cmocka_unit_test(the_message_says_what_to_write),
         cmocka_unit_test(values_made_inside_may_change),
@@ -379,6 +415,7 @@ int main(void)
         cmocka_unit_test(a_writer_runs_though_its_result_is_unused),
         cmocka_unit_test(outputs_are_tensors_of_their_own),
         cmocka_unit_test(a_view_that_leaves_a_block_is_a_copy),
+        cmocka_unit_test(a_view_in_another_shape_is_the_buffer),
         cmocka_unit_test(a_call_changes_the_callers_buffer),
         cmocka_unit_test(a_failure_in_a_loop_keeps_what_was_written),
     };

@@ -79,8 +79,9 @@ PyDoc_STRVAR(
     "set_checking(on, /)\n--\n\n"
     "Whether every call of a kernel is checked from now on, in the whole process. Gives what\n"
     "it was; at first that is what $FERRULE_CHECK says. `checking` is the same for a block.\n\n"
-    ">>> ferrule.set_checking(False)\n"
-    "False");
+    ">>> before = ferrule.set_checking(True)\n"
+    ">>> ferrule.set_checking(before)\n"
+    "True");
 
 static PyObject *set_checking(PyObject *module, PyObject *on)
 {

@@ -94,6 +94,10 @@ def test_the_switch():
     with ferrule.checking(False):
         assert ferrule.set_checking(False) is False
     assert ferrule.set_checking(False) is True
+    again = ferrule.checking()
+    with again, ferrule.checking(False), again:
+        assert ferrule.set_checking(True) is True
+    assert ferrule.set_checking(False) is False
     with pytest.raises(RuntimeError, match="own"):
         with ferrule.checking():
             raise RuntimeError("own")

@@ -428,12 +428,6 @@ static void test_it_is_switched_for_what_starts_from_then_on(void **state)
     fer_op_release(op);
 }
 
-static fer_status declare_child(void)
-{
-    fer_op *op = NULL;
-    return fer_declare(&(fer_declaration){.kernel = "forgets", .packages = {PACKAGE}}, &op, &error);
-}
-
 /* What the words of the variable come to, in processes that have not read it yet. */
 static void test_the_environment_says_it(void **state)
 {
@@ -468,11 +462,14 @@ static void test_the_environment_says_it(void **state)
 /* The other process of that test. */
 static int check_environment(const char *refusal, bool checks)
 {
-    fer_status status = declare_child();
-    const char *message = status == FER_OK ? "" : error.message;
-    if (strcmp(message, refusal) != 0 || (*refusal != '\0' && status != FER_VALUE_ERROR))
-        return 1;
-    return fer_set_checking(false) == checks ? 0 : 2;
+    fer_op *op = NULL;
+    fer_status status =
+        fer_declare(&(fer_declaration){.kernel = "forgets", .packages = {PACKAGE}}, &op, &error);
+    const bool is_right = strcmp(status == FER_OK ? "" : error.message, refusal) == 0 &&
+                          status == (*refusal == '\0' ? FER_OK : FER_VALUE_ERROR);
+    fer_op_release(op);
+    fer_error_clear(&error);
+    return is_right && fer_set_checking(false) == checks ? 0 : 1;
 }
 
 /* --- Threads and processes -------------------------------------------------------------------- */

@@ -30,16 +30,27 @@ static const struct {
                  "constant f32[2] [1, 2]"},
     {"rebind", "rebind is followed by a value and its dims: rebind x [n, 4]"},
     {"reshape", "reshape is followed by a value and its dims: reshape x [n, -1]"},
+    {"transfer", "transfer is followed by a value and a device: transfer x @ 1"},
     {"call", "call is followed by a graph and its arguments: call thumbnail(x)"},
     {"not", "there are no operators: not a is bitwise_not(a)"},
 };
 
-const char *fer_program_advice(const char *word)
+static bool is_word(const fer_token *token, const char *word)
+{
+    return strlen(word) == token->length && memcmp(word, token->start, token->length) == 0;
+}
+
+static const char *advice_of(const fer_token *token)
 {
     for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
-        if (strcmp(WORDS[i].word, word) == 0)
+        if (is_word(token, WORDS[i].word))
             return WORDS[i].advice;
     return NULL;
+}
+
+const char *fer_program_advice(const char *word)
+{
+    return advice_of(&(fer_token){.start = word, .length = strlen(word)});
 }
 
 const char *fer_program_standard_name(const char *name)
@@ -85,8 +96,7 @@ static const char *operator_form(const fer_token *token)
         {"or", "a or b is bitwise_or(a, b)"},
     };
     for (size_t i = 0; i < sizeof FORMS / sizeof *FORMS; i++)
-        if (strlen(FORMS[i][0]) == token->length &&
-            memcmp(FORMS[i][0], token->start, token->length) == 0)
+        if (is_word(token, FORMS[i][0]))
             return FORMS[i][1];
     return NULL;
 }
@@ -179,17 +189,17 @@ fer_status fer_program_fail_names(fer_program_reader *reader, const fer_graph *g
                                   const fer_token *first, fer_error *error)
 {
     const fer_lexer *lexer = &reader->lexer;
-    char name[64];
-    snprintf(name, sizeof name, "%.*s", first->length > 60 ? 60 : (int)first->length, first->start);
-    const char *advice = first->kind == FER_TOKEN_NAME ? fer_program_advice(name) : NULL;
+    const char *advice = first->kind == FER_TOKEN_NAME ? advice_of(first) : NULL;
     if (advice != NULL)
         return fer_lexer_fail(lexer, first, FER_VALUE_ERROR, error, "graph '%s': %s", graph->name,
                               advice);
+    int length = (int)first->length;
     if (fer_lexer_at(lexer, "}"))
         return fer_lexer_fail(lexer, first, FER_VALUE_ERROR, error,
-                              "graph '%s': '%s' alone is no step; %s ends with `%s %s`",
-                              graph->name, name, fer_block_role(graph->current),
-                              graph->current->owner == NULL ? "return" : "yield", name);
+                              "graph '%s': '%.*s' alone is no step; %s ends with `%s %.*s`",
+                              graph->name, length, first->start, fer_block_role(graph->current),
+                              graph->current->owner == NULL ? "return" : "yield", length,
+                              first->start);
     fer_token second = fer_program_peek(reader);
     bool has_word = lexer->token.kind == FER_TOKEN_NAME && fer_token_is(&second, "=");
     bool has_type = fer_lexer_at(lexer, ":") && !fer_token_is(&second, "=");
@@ -203,14 +213,14 @@ fer_status fer_program_fail_names(fer_program_reader *reader, const fer_graph *g
 
 bool fer_program_at_call(const fer_program_reader *reader, const fer_graph *graph)
 {
+    const fer_token *token = &reader->lexer.token;
     fer_token second = fer_program_peek(reader);
-    if (reader->lexer.token.kind != FER_TOKEN_NAME)
-        return false;
-    if (!fer_token_is(&second, "<"))
-        return fer_token_is(&second, "(");
-    /* `x < y` */
     char name[64];
-    snprintf(name, sizeof name, "%.*s", (int)reader->lexer.token.length, reader->lexer.token.start);
+    if (token->kind != FER_TOKEN_NAME || !fer_token_is(&second, "<"))
+        return token->kind == FER_TOKEN_NAME && fer_token_is(&second, "(");
+    if (token->length >= sizeof name)
+        return true;
+    snprintf(name, sizeof name, "%.*s", (int)token->length, token->start);
     return fer_graph_find_value(graph, name) == NULL ||
            fer_names_find(&reader->module->op_names, name) != NULL;
 }
@@ -234,8 +244,8 @@ fer_status fer_program_fail_right(fer_program_reader *reader, const fer_graph *g
         fer_text_printf(&text, "'%s' is no call, and there are no operators: %s", name, form);
     else if (fer_lexer_at(lexer, "[") || fer_lexer_at(lexer, "."))
         fer_text_printf(&text,
-                        "'%s' is no call, and there are no indices or members; slice, gather and "
-                        "reshape are ops",
+                        "'%s' is no call, and there are no indices or members; slice and gather "
+                        "are ops",
                         name);
     else if (is_value)
         fer_text_printf(&text, "'%s' is a value already; use it by this name", name);

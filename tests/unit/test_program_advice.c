@@ -181,7 +181,7 @@ static void operators_and_calls(void **state)
          "add(a, b)"},
         {"y = x return y", "5: graph 'g': 'x' is a value already; use it by this name"},
         {"y = x[0] return y", "5: graph 'g': 'x' is no call, and there are no indices or members; "
-                              "slice, gather and reshape are ops"},
+                              "slice and gather are ops"},
         {"y = relu x return y",
          "5: graph 'g': 'relu' is no call; a step calls an op, as in relu(x)"},
         {"return relu(x)", "8: graph 'g': 'relu' is called where a value belongs; calls do not "
@@ -200,6 +200,8 @@ static void operators_and_calls(void **state)
          "5: there is no op 'before', but a graph, which is called by `call before(...)`"},
         {"y = rebind(x, [4]) return y",
          "5: rebind is followed by a value and its dims: rebind x [n, 4]"},
+        {"y = transfer(x, 1) return y",
+         "5: transfer is followed by a value and a device: transfer x @ 1"},
     };
     ASSERT_ADVISED(CASES);
 }

@@ -3,7 +3,7 @@
 SIGNATURE(permute, "<T>(x: T[m, n], order: i64[2]) -> T[n, m]");
 DTYPE_VAR(T, f32);
 
-DEFINE_COPY_STRIDED(copy_strided, T)
+DEFINE_STRIDED(load_strided, T, const T, compact[i] = *strided)
 
 /* A declaration may give x any rank, and the result the extents that its order makes of it. */
 KERNEL(permute, OUT(T, ANY, y), IN(T, ANY, x), IN(i64, 1, order))
@@ -29,6 +29,6 @@ KERNEL(permute, OUT(T, ANY, y), IN(T, ANY, x), IN(i64, 1, order))
         shape[axis] = DIM(y, axis);
         steps[axis] = own_steps[from];
     }
-    copy_strided(DATA(y), SIZE(y), RANK(y), shape, DATA(x), steps);
+    load_strided(DATA(y), SIZE(y), RANK(y), shape, DATA(x), steps);
     return OK;
 }

@@ -1,4 +1,4 @@
-/* Elements that lie in strides: what broadcast, slice and store_slice share. */
+/* Elements that lie in strides: what broadcast, permute, slice and store_slice share. */
 #ifndef FERRULE_STD_STRIDED_H
 #define FERRULE_STD_STRIDED_H
 

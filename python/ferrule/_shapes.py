@@ -25,10 +25,6 @@ def place(what: str, axis: Any, rank: int) -> int:
     return index % rank
 
 
-def product(dims: Sequence[Any]) -> Any:
-    return math.prod(dims)
-
-
 def tensor_of(x: Any) -> Any:
     if is_ours(x):
         return x
@@ -76,7 +72,7 @@ def flatten(x: Any, start_axis: int = 0, end_axis: int = -1) -> Any:
     first, last = (place("flatten", axis, x.rank) for axis in (start_axis, end_axis))
     if first > last:
         raise ValueError(f"flatten: axis {start_axis} stands behind axis {end_axis}")
-    one = product(x.shape[first : last + 1])
+    one = math.prod(x.shape[first : last + 1])
     return x.reshape(x.shape[:first] + (one,) + x.shape[last + 1 :])
 
 
@@ -109,7 +105,7 @@ def take(x: Any, index: Any, axis: int = 0) -> Any:
     if at == 0:
         result = standard("gather")(x, places)
     else:
-        rows = x.reshape((product(x.shape[:at]),) + x.shape[at:])
+        rows = x.reshape((math.prod(x.shape[:at]),) + x.shape[at:])
         result = standard("take")(rows, places)
     shape = x.shape[:at] + index.shape + x.shape[at + 1 :]
     return result if result.shape == shape else result.reshape(shape)
@@ -196,7 +192,7 @@ def concat(parts: Sequence[Any], axis: int = 0) -> Any:
     if len(made) == 1:
         return made[0].copy() if isinstance(made[0], Tensor) else made[0]
     before, behind = made[0].shape[:at], made[0].shape[at + 1 :]
-    outer, inner = product(before), product(behind)
+    outer, inner = math.prod(before), math.prod(behind)
     joined = join([x.reshape((outer, x.shape[at] * inner)) for x in made])
     return joined.reshape(before + (sum(x.shape[at] for x in made),) + behind)
 

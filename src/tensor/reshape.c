@@ -56,6 +56,8 @@ static fer_status take_shape(reshape *r, size_t rank, const int64_t *shape, fer_
     if (rank > FER_MAX_RANK)
         return fer_fail(error, FER_VALUE_ERROR, "reshape to rank %zu: the highest rank is %d", rank,
                         FER_MAX_RANK);
+    if (rank > 0 && shape == NULL)
+        return fer_fail(error, FER_VALUE_ERROR, "reshape to rank %zu needs a shape", rank);
     r->rank = rank;
     r->inferred_axis = NO_AXIS;
     if (rank > 0)

@@ -152,6 +152,10 @@ static void another_count_is_refused(void **state)
                      CASES[i].message);
         assert_null(y);
     }
+    fer_error error = FER_ERROR_INIT;
+    fer_tensor *y = NULL;
+    ASSERT_FAILS(&error, FER_VALUE_ERROR, fer_tensor_reshape(x, 2, NULL, &y, &error),
+                 "reshape to rank 2 needs a shape");
     fer_tensor_release(x);
 }
 

@@ -89,41 +89,48 @@ static fer_status run_copies(checked_run *c, const fer_dl_tensor *const *tensors
 /* --- Faults ----------------------------------------------------------------------------------- */
 
 /* `operand 'x'`; a result that has no name goes by its number. */
-static fer_text name_of(const checked_run *c, size_t index)
+static void append_name(fer_text *text, const checked_run *c, size_t index)
 {
     const fer_signature_spec *spec = fer_signature_folded(c->specialisation->op->signature);
-    fer_text text = FER_TEXT_INIT;
     if (index >= c->num_results)
-        fer_text_printf(&text, "operand '%s'", spec->operands[index - c->num_results].name);
+        fer_text_printf(text, "operand '%s'", spec->operands[index - c->num_results].name);
     else if (spec->results[index].name != NULL)
-        fer_text_printf(&text, "result '%s'", spec->results[index].name);
+        fer_text_printf(text, "result '%s'", spec->results[index].name);
     else
-        fer_text_printf(&text, "result %zu", index);
-    return text;
+        fer_text_printf(text, "result %zu", index);
 }
 
-/* RUNTIME, of one of the tensors or, with FER_ABI_MAX_TENSORS, of none. */
+static const char *tensor_name(const checked_run *c, size_t index)
+{
+    const fer_signature_spec *spec = fer_signature_folded(c->specialisation->op->signature);
+    return index < c->num_results ? spec->results[index].name
+                                  : spec->operands[index - c->num_results].name;
+}
+
+#define NO_TENSOR SIZE_MAX
+
+/* RUNTIME. The words go on behind the tensor's name, if the fault is one's. */
 __attribute__((format(printf, 4, 5))) static fer_status
 fail_fault(const checked_run *c, size_t index, fer_error *error, const char *format, ...)
 {
     const fer_specialisation *specialisation = c->specialisation;
-    const fer_signature_spec *spec = fer_signature_folded(specialisation->op->signature);
     const fer_abi_entry *entry = c->is_shape ? fer_library_shape(specialisation->library)
                                              : fer_library_kernel(specialisation->library);
     fer_place place = {.op = specialisation->op->name};
-    if (index < c->num_results)
-        place.operand = spec->results[index].name;
-    else if (index < c->held.num_tensors)
-        place.operand = spec->operands[index - c->num_results].name;
     fer_text what = FER_TEXT_INIT;
+    if (index != NO_TENSOR) {
+        place.operand = tensor_name(c, index);
+        append_name(&what, c, index);
+    }
     va_list arguments;
     va_start(arguments, format);
     fer_text_vprintf(&what, format, arguments);
     va_end(arguments);
     if (entry->file != NULL)
         fer_text_printf(&what, " (%s:%d)", entry->file, entry->line);
-    fer_status status =
-        fer_fail_at(error, FER_RUNTIME_ERROR, &place, "%s: %s", place.op, fer_text_string(&what));
+    fer_status status = what.has_failed ? fer_fail_memory(error)
+                                        : fer_fail_at(error, FER_RUNTIME_ERROR, &place, "%s: %s",
+                                                      place.op, fer_text_string(&what));
     fer_text_free(&what);
     return status;
 }
@@ -140,13 +147,9 @@ static fer_status judge_zones(const checked_run *c, size_t index, fer_error *err
     int64_t offset;
     if (!fer_guarded_is_overrun(&c->held.memory[index], &offset))
         return FER_OK;
-    fer_text name = name_of(c, index);
-    fer_status status =
-        fail_fault(c, index, error, "%s has %lld element%s, but the %s wrote element %lld",
-                   fer_text_string(&name), (long long)count, count == 1 ? "" : "s", function_of(c),
-                   (long long)fer_element_at(tensor, offset));
-    fer_text_free(&name);
-    return status;
+    return fail_fault(c, index, error, " has %lld element%s, but the %s wrote element %lld",
+                      (long long)count, count == 1 ? "" : "s", function_of(c),
+                      (long long)fer_element_at(tensor, offset));
 }
 
 static fer_status judge_scratch(const checked_run *c, size_t index, fer_error *error)
@@ -155,9 +158,8 @@ static fer_status judge_scratch(const checked_run *c, size_t index, fer_error *e
     int64_t offset;
     if (!fer_guarded_is_overrun(memory, &offset))
         return FER_OK;
-    return fail_fault(c, FER_ABI_MAX_TENSORS, error,
-                      "a SCRATCH has %zu bytes, but the %s wrote byte %lld", memory->num_bytes,
-                      function_of(c), (long long)offset);
+    return fail_fault(c, NO_TENSOR, error, "a SCRATCH has %zu bytes, but the %s wrote byte %lld",
+                      memory->num_bytes, function_of(c), (long long)offset);
 }
 
 static fer_status judge_operand(const checked_run *c, size_t index, const fer_dl_tensor *given,
@@ -178,13 +180,9 @@ static fer_status judge_operand(const checked_run *c, size_t index, const fer_dl
         }
     char place[FER_HELD_TEXT];
     char others[FER_HELD_TEXT];
-    fer_text name = name_of(c, index);
-    fer_status status = fail_fault(
-        c, index, error, "%s is %s, but the %s wrote element %s%s", fer_text_string(&name),
-        c->is_shape ? "not SHAPE's to write" : "not inout", function_of(c),
-        fer_element_text(tensor, first, place), fer_others_text(num_written, others));
-    fer_text_free(&name);
-    return status;
+    return fail_fault(c, index, error, " is %s, but the %s wrote element %s%s",
+                      c->is_shape ? "not SHAPE's to write" : "not inout", function_of(c),
+                      fer_element_text(tensor, first, place), fer_others_text(num_written, others));
 }
 
 static fer_status judge(const checked_run *c, const fer_dl_tensor *const *tensors, fer_error *error)
@@ -226,13 +224,9 @@ static fer_status judge_written(const checked_run *c, const checked_run *second,
         return FER_OK;
     char place[FER_HELD_TEXT];
     char others[FER_HELD_TEXT];
-    fer_text name = name_of(c, index);
-    fer_status status =
-        fail_fault(c, index, error, "the kernel did not write element %s%s of %s",
-                   fer_element_text(tensor, found.first_unwritten, place),
-                   fer_others_text(found.num_unwritten, others), fer_text_string(&name));
-    fer_text_free(&name);
-    return status;
+    return fail_fault(c, index, error, " is not whole: the kernel did not write element %s%s",
+                      fer_element_text(tensor, found.first_unwritten, place),
+                      fer_others_text(found.num_unwritten, others));
 }
 
 static fer_status run_again(const checked_run *c, const fer_dl_tensor *const *tensors,

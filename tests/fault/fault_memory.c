@@ -422,6 +422,14 @@ static const char PACKAGE[] =
     "        AT(y, i) = copy[i] = AT(x, 2 * i);\n"
     "    return OK;\n"
     "}\n"
+    "SIGNATURE(spoils, \"(x: f32[n]) -> f32[n]\");\n"
+    "KERNEL(spoils, OUT(f32, 1, y), IN(f32, 1, x))\n"
+    "{\n"
+    "    for (index_t i = 0; i < DIM(y, 0); i++)\n"
+    "        AT(y, i) = 3;\n"
+    "    ((f32 *)(uintptr_t)DATA(x))[7] = 4;\n"
+    "    return OK;\n"
+    "}\n"
     "SIGNATURE(refused, \"(x: f32[n]) -> f32[n]\");\n"
     "KERNEL(refused, OUT(f32, 1, y), IN(f32, 1, x)) { FAIL(\"never %d\", (int)DIM(x, 0)); }\n";
 static const char WRAPPED[] = "#include <ferrule/kernel.h>\n"
@@ -448,7 +456,7 @@ static fer_status use_packages(fer_error *own)
     fer_package *package = NULL;
     fer_status status = fer_package_open(at("p"), &package, own);
     if (status == FER_OK)
-        assert_int_equal(fer_package_num_kernels(package), 3);
+        assert_int_equal(fer_package_num_kernels(package), 4);
     fer_package_release(package);
     if (status == FER_OK) {
         status = fer_package_open(at("q"), &package, own);
@@ -565,6 +573,37 @@ done:
     return status;
 }
 
+/* On copies; and what is said of a fault. */
+static fer_status use_checked_calls(fer_error *own)
+{
+    static const char *const KERNELS[] = {"scale", "kept", "spoils"};
+    fer_status status = FER_OK;
+    int64_t shape[1] = {100};
+    fer_set_checking(true);
+    for (size_t i = 0; i < 3 && status == FER_OK; i++) {
+        fer_tensor *x = NULL;
+        fer_tensor *y = NULL;
+        fer_op *op = NULL;
+        is_paused = true;
+        status = declare(KERNELS[i], "p", &op, own);
+        is_paused = false;
+        if (status == FER_OK)
+            status = fer_tensor_ones(FER_F32, 1, shape, host, &x, own);
+        if (status == FER_OK)
+            status = fer_call(op, &x, 1, &y, 1, own);
+        assert_true(i < 2 || status != FER_OK);
+        if (status == FER_RUNTIME_ERROR && strstr(own->message, "element [7] (") != NULL)
+            status = FER_OK, fer_error_clear(own);
+        /* A kernel that gets no memory fails, as any kernel does: with its own words. */
+        if (status == FER_RUNTIME_ERROR && strstr(own->message, "memory") != NULL)
+            status = FER_MEMORY_ERROR, fer_error_clear(own), fer_fail_memory(own);
+        fer_op_release(op);
+        RELEASE(x, y);
+    }
+    fer_set_checking(false);
+    return status;
+}
+
 static void test_packages_and_ops(void **state)
 {
     (void)state;
@@ -573,6 +612,7 @@ static void test_packages_and_ops(void **state)
     REFUSE_EACH(use_sources);
     REFUSE_EACH(use_declarations);
     REFUSE_EACH(use_calls);
+    REFUSE_EACH(use_checked_calls);
 }
 
 /* --- Shared objects, package.ini and the overlay ---------------------------------------------- */

@@ -67,7 +67,8 @@ static const struct {
     {"overruns_scratch", NULL,
      "overruns_scratch: a SCRATCH has 12 bytes, but the kernel wrote byte 12 (checked.c:79)"},
     {"forgets", "y",
-     "forgets: the kernel did not write element [1] and 1 more of result 'y' (checked.c:88)"},
+     "forgets: result 'y' is not whole: the kernel did not write element [1] and 1 more "
+     "(checked.c:88)"},
 };
 enum { NUM_FAULTS = sizeof FAULTS / sizeof *FAULTS };
 

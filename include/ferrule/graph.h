@@ -24,17 +24,34 @@ FER_API void fer_module_release(fer_module *module); /* NULL-safe */
 
 /* Reads a program: docs/programs.md is the language. Declares its ops (compiling what is not
  * cached). `source_name` is how messages name the text (NULL: `program`); `folder` is what relative
- * `use` paths start from (NULL: the working directory). VALUE with `name:line:column` for a fault
- * of syntax, and what declaring and staging refuse. */
+ * paths start from (NULL: the working directory). VALUE with `name:line:column` for a fault of
+ * syntax, and what declaring and staging refuse.
+ *
+ * The files of constants stay mapped as fer_npy_map's are, until the last graph that has them goes:
+ * read no program whose files somebody may cut meanwhile. IO and UNSUPPORTED: as for fer_npy_read,
+ * and a file that is no regular one. VALUE: one that holds another type than the program says, or
+ * another content than its digest. */
 FER_API FER_MUST_USE fer_status fer_module_parse(const char *text, const char *source_name,
                                                  const char *folder, fer_module **out_module,
                                                  fer_error *error);
 FER_API FER_MUST_USE fer_status fer_module_read(const char *path, fer_module **out_module,
                                                 fer_error *error);
 
-/* The program's text, with tokens; parsing it gives an equal module. The caller frees it with
- * fer_string_free. */
+/* The program's text, with tokens and all constants; parsing it gives an equal module. Packages are
+ * named by absolute paths, but for `std` and `blas`. VALUE: a graph that is not finished. The
+ * caller frees it with fer_string_free. */
 FER_API FER_MUST_USE fer_status fer_module_print(const fer_module *module, char **out_text,
+                                                 fer_error *error);
+/* Writes the program to a file. Each constant of more than 4096 bytes goes to a file of its own in
+ * a folder beside it, `thumbnail.data` for `thumbnail.fer`, under a name that is its digest; one
+ * that is there with the same content is left. Reading the file, also after it was moved with that
+ * folder, gives an equal module. Paths of packages start at the file's folder where they are
+ * shorter so.
+ *
+ * Each file is written whole or not at all, with the permissions that the umask leaves, and the
+ * program last; what was there under its name is replaced, and no other file is removed. VALUE: a
+ * graph that is not finished. IO. */
+FER_API FER_MUST_USE fer_status fer_module_write(const fer_module *module, const char *path,
                                                  fer_error *error);
 /* The graphs in Graphviz's language: a cluster each, of inputs, ops and outputs. What `ferrule show
  * --dot` prints. The caller frees it with fer_string_free. */
@@ -75,7 +92,9 @@ FER_API size_t fer_graph_num_ops(const fer_graph *graph);
 FER_API bool fer_graph_has_loop(const fer_graph *graph);
 
 FER_API const fer_type *fer_value_type(const fer_value *value); /* borrowed */
-FER_API fer_graph *fer_value_graph(const fer_value *value);     /* borrowed */
+/* As an input or a program names it, else NULL. Borrowed. */
+FER_API const char *fer_value_name(const fer_value *value);
+FER_API fer_graph *fer_value_graph(const fer_value *value); /* borrowed */
 /* Whether it is a buffer: an input that is declared inout, or a rebind or reshape of one. */
 FER_API bool fer_value_is_inout(const fer_value *value);
 

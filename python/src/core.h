@@ -329,6 +329,8 @@ void fpy_abandon(fpy_graph *graph, PyObject *exception);
 PyObject *fpy_graph_cond(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *fpy_graph_while_loop(PyObject *self, PyObject *args, PyObject *kwargs);
 PyObject *fpy_graph_call(PyObject *self, PyObject *const *given, Py_ssize_t count);
+PyObject *fpy_graph_read(PyObject *unused, PyObject *args, PyObject *kwargs);
+PyObject *fpy_graph_write(PyObject *self, PyObject *path);
 PyObject *fpy_model_create(fpy_graph *graph, const char *executor);
 
 extern bool fpy_is_checking; /* since set_checking said so */

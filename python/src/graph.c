@@ -459,14 +459,16 @@ static PyObject *get_num_ops(PyObject *self, void *closure)
     return PyLong_FromSize_t(fer_graph_num_ops(as_graph(self)->graph));
 }
 
-/* The program's text. */
+/* The program's text, as a file of it would be. */
 static PyObject *text(PyObject *self)
 {
     char *program = NULL;
     fer_error error = FER_ERROR_INIT;
     if (fer_module_print(as_graph(self)->module, &program, &error) != FER_OK)
         return fpy_raise(&error);
-    return fpy_printed(program);
+    PyObject *result = fpy_text(program);
+    fer_string_free(program);
+    return result;
 }
 
 /* The same, but for a graph without outputs yet, or what no text can say: debuggers and notebooks
@@ -604,6 +606,31 @@ static PyMethodDef methods[] = {
      ">>> graph.output(graph.inputs[0] * 2)\n"
      ">>> graph.compile()(Tensor.ones((1, 3))).tolist()\n"
      "[[2.0, 2.0, 2.0]]"},
+    {"write", fpy_graph_write, METH_O,
+     "write($self, path, /)\n--\n\n"
+     "Writes the graph, and the others of its module, as a program file, for read() and\n"
+     "`ferrule run`. Constants of more than 4096 bytes go to files of their own in a folder\n"
+     "beside it, g.data for g.fer; moved together they are the same. ValueError: a graph is\n"
+     "not finished. OSError.\n\n"
+     ">>> import tempfile\n"
+     ">>> graph = Graph('g', {'x': TensorType('f32', ['n'])})\n"
+     ">>> graph.output(graph.inputs[0] * 2)\n"
+     ">>> with tempfile.TemporaryDirectory() as folder:\n"
+     "...     graph.write(f'{folder}/g.fer')\n"
+     "...     again = Graph.read(f'{folder}/g.fer')\n"
+     ">>> again.compile()([1.5]).tolist()\n"
+     "[3.0]"},
+    {"read", (PyCFunction)(void (*)(void))fpy_graph_read, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
+     "read($type, /, path, name=None)\n--\n\n"
+     "A graph of a program file: the one of that name, else the only one, else the one called\n"
+     "main. Its ops are declared, which may compile. ValueError: no program, or no such graph.\n"
+     "OSError, and what declaring raises.\n\n"
+     ">>> import pathlib, tempfile\n"
+     ">>> with tempfile.TemporaryDirectory() as folder:\n"
+     "...     path = pathlib.Path(folder, 'g.fer')\n"
+     "...     _ = path.write_text('graph g(x: f32[n]) { return x }')\n"
+     "...     Graph.read(path).input_names\n"
+     "('x',)"},
     {"to_dot", to_dot, METH_NOARGS,
      "to_dot($self)\n--\n\n"
      "The graph in Graphviz's language, finished or not. A notebook shows the picture that\n"

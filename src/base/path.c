@@ -64,6 +64,39 @@ fer_status fer_path_absolute(const char *path, char **out_path, fer_error *error
     return fer_text_take(&absolute, out_path, error);
 }
 
+/* How many bytes of two absolute paths are the same, up to where a name ends in both. */
+static size_t shared_length(const char *a, const char *b)
+{
+    size_t shared = 0;
+    for (size_t i = 0;; i++) {
+        bool is_end = (a[i] == '/' || a[i] == '\0') && (b[i] == '/' || b[i] == '\0');
+        if (is_end)
+            shared = i;
+        if (a[i] != b[i] || a[i] == '\0')
+            return shared;
+    }
+}
+
+fer_status fer_path_shorten(const char *folder, const char *path, char **out_path, fer_error *error)
+{
+    *out_path = NULL;
+    size_t shared = shared_length(folder, path);
+    fer_text relative = FER_TEXT_INIT;
+    for (const char *p = folder + shared; *p != '\0'; p++)
+        if (p[0] == '/' && p[1] != '\0')
+            fer_text_append(&relative, relative.length == 0 ? ".." : "/..");
+    const char *rest = path + shared + (path[shared] == '/');
+    if (*rest != '\0')
+        fer_text_printf(&relative, relative.length == 0 ? "%s" : "/%s", rest);
+    else if (relative.length == 0)
+        fer_text_append_char(&relative, '.');
+    if (!relative.has_failed && relative.length < strlen(path))
+        return fer_text_take(&relative, out_path, error);
+    bool has_failed = relative.has_failed;
+    fer_text_free(&relative);
+    return has_failed ? fer_fail_memory(error) : fer_copy_string(path, out_path, error);
+}
+
 fer_status fer_path_folder(const char *path, char **out_folder, fer_error *error)
 {
     const char *slash = strrchr(path, '/');

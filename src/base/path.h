@@ -8,6 +8,10 @@
 fer_status fer_path_join(const char *folder, const char *name, char **out_path, fer_error *error);
 /* The absolute path, `.` and `..` resolved in the text only, so that a link keeps its name. */
 fer_status fer_path_absolute(const char *path, char **out_path, fer_error *error);
+/* What leads from one absolute path, a folder, to another, where that is shorter than the path
+ * itself; else the path. For the caller to free. */
+fer_status fer_path_shorten(const char *folder, const char *path, char **out_path,
+                            fer_error *error);
 /* Everything before the last slash ("." when there is none). */
 fer_status fer_path_folder(const char *path, char **out_folder, fer_error *error);
 

@@ -9,9 +9,9 @@ enum { MAX_OPEN = 256, BLOCK_INDENT = 2, CONTINUATION_INDENT = 4 };
 typedef enum bracket {
     BRACKET_ROUND,
     BRACKET_SQUARE,
-    BRACKET_ANGLE, /* of dtype variables and parameters, not a comparison */
-    BRACKET_TOKEN, /* `{token: "..."}` */
-    BRACKET_BLOCK  /* `{` of a graph, an arm, a loop's part */
+    BRACKET_ANGLE,     /* of dtype variables and parameters, not a comparison */
+    BRACKET_ATTRIBUTE, /* `{token: "..."}` */
+    BRACKET_BLOCK      /* `{` of a graph, an arm, a loop's part */
 } bracket;
 
 typedef struct formatter {
@@ -91,12 +91,28 @@ static bool joins_block(const formatter *f, const fer_token *token)
     return fer_token_is(&f->previous, "}") && IS_ONE_OF(token, "else", "do");
 }
 
-/* In a block: a call, a type or a block ended, and another word follows. */
+/* `from` and a path, behind a constant's type. */
+static bool starts_path(const formatter *f, const fer_token *token)
+{
+    fer_lexer ahead = f->lexer;
+    fer_lexer_advance(&ahead);
+    return fer_token_is(token, "from") && ahead.token.kind == FER_TOKEN_STRING;
+}
+
+static bool ends_path(const formatter *f)
+{
+    return f->previous.kind == FER_TOKEN_STRING && fer_token_is(&f->before, "from");
+}
+
+/* In a block: a call, a type, a path or a block ended, and another word follows. */
 static bool starts_step(const formatter *f, const fer_token *token)
 {
-    return is_in(f, BRACKET_BLOCK) && (f->previous.start == f->opened_by[f->num_open - 1].start ||
-                                       (is_word(token) && IS_ONE_OF(&f->previous, ")", "]", "}") &&
-                                        !IS_ONE_OF(token, "else", "do")));
+    if (!is_in(f, BRACKET_BLOCK))
+        return false;
+    if (f->previous.start == f->opened_by[f->num_open - 1].start)
+        return true;
+    return is_word(token) && (IS_ONE_OF(&f->previous, ")", "]", "}") || ends_path(f)) &&
+           !IS_ONE_OF(token, "else", "do") && !starts_path(f, token);
 }
 
 static bool ends_block(const formatter *f, const fer_token *token)
@@ -115,7 +131,7 @@ static bool needs_blank(const formatter *f, const fer_token *token)
     if (f->is_previous_tight) /* a sign and another one could be one word: `->`, `**` */
         return IS_ONE_OF(previous, "-", "*") && !ends_something(token) && !fer_token_is(token, "(");
     if (fer_token_is(token, "}"))
-        return !is_in(f, BRACKET_TOKEN);
+        return !is_in(f, BRACKET_ATTRIBUTE);
     if (fer_token_is(token, ">"))
         return !is_in(f, BRACKET_ANGLE);
     if (fer_token_is(token, "<"))
@@ -204,11 +220,11 @@ static void separate(formatter *f, const char *gap, const fer_token *token)
 /* --- Brackets ----------------------------------------------------------------------------------
  */
 
-static bool is_token_attribute(const formatter *f)
+static bool is_attribute(const formatter *f)
 {
     fer_lexer ahead = f->lexer;
     fer_lexer_advance(&ahead);
-    if (!fer_lexer_accept(&ahead, "token"))
+    if (!fer_lexer_accept(&ahead, "token") && !fer_lexer_accept(&ahead, "digest"))
         return false;
     return fer_lexer_at(&ahead, ":");
 }
@@ -243,7 +259,7 @@ static fer_status follow_brackets(formatter *f, fer_error *error)
     if (fer_token_is(token, "["))
         return open_bracket(f, BRACKET_SQUARE, error);
     if (fer_token_is(token, "{"))
-        return open_bracket(f, is_token_attribute(f) ? BRACKET_TOKEN : BRACKET_BLOCK, error);
+        return open_bracket(f, is_attribute(f) ? BRACKET_ATTRIBUTE : BRACKET_BLOCK, error);
     if (fer_token_is(token, "<") && opens_angle(f))
         return open_bracket(f, BRACKET_ANGLE, error);
     if (fer_token_is(token, ")"))
@@ -251,7 +267,7 @@ static fer_status follow_brackets(formatter *f, fer_error *error)
     if (fer_token_is(token, "]"))
         return close_bracket(f, is_in(f, BRACKET_SQUARE), error);
     if (fer_token_is(token, "}"))
-        return close_bracket(f, is_in(f, BRACKET_TOKEN) || is_in(f, BRACKET_BLOCK), error);
+        return close_bracket(f, is_in(f, BRACKET_ATTRIBUTE) || is_in(f, BRACKET_BLOCK), error);
     if (fer_token_is(token, ">") && is_in(f, BRACKET_ANGLE))
         return close_bracket(f, true, error);
     return FER_OK;
@@ -274,7 +290,7 @@ static fer_status step(formatter *f, const char *gap, fer_error *error)
     bool is_angle = fer_token_is(&token, "<") && opens_angle(f);
     bool is_tight = is_prefix(f, &token) || IS_ONE_OF(&token, "(", "[") || is_angle;
     FER_TRY(follow_brackets(f, error));
-    f->is_previous_tight = is_tight || (fer_token_is(&token, "{") && is_in(f, BRACKET_TOKEN));
+    f->is_previous_tight = is_tight || (fer_token_is(&token, "{") && is_in(f, BRACKET_ATTRIBUTE));
     fer_text_append_bytes(f->out, token.start, token.length);
     f->before = f->previous;
     f->previous = token;

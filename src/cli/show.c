@@ -3,6 +3,7 @@
 #include "base/process.h"
 #include "cli/cli.h"
 #include "graph/passes.h"
+#include "graph/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -24,9 +25,10 @@ const fer_subcommand fer_command_show = {
     .summary = "print a program in canonical form, or draw it",
     .help =
         "\nThe text has the types of all results and the tokens of the ops; it is a program\n"
-        "again. --after shows it after that pass and those before it: fold, common, dead. --dot\n"
-        "prints the graphs in Graphviz's language, --svg runs Graphviz's `dot` on it. -o writes\n"
-        "to a file.\n",
+        "again, in the same folder; constants stay in the files that it has them from. --after\n"
+        "shows it after that pass and those before it: fold, common, dead. --dot prints the\n"
+        "graphs in Graphviz's language, --svg runs Graphviz's `dot` on it. -o writes to a file,\n"
+        "with paths that hold there.\n",
     .letters = ":ha:dso:",
     .options = OPTIONS,
     .run = run,
@@ -85,21 +87,6 @@ done:
 
 /* --- The command ------------------------------------------------------------------------------ */
 
-static fer_status render(const fer_module *module, int form, char **out_text, fer_error *error)
-{
-    if (form == 0)
-        return fer_module_print(module, out_text, error);
-    char *dot = NULL;
-    FER_TRY(fer_module_draw(module, &dot, error));
-    if (form == 'd') {
-        *out_text = dot;
-        return FER_OK;
-    }
-    fer_status status = make_svg(dot, out_text, error);
-    free(dot);
-    return status;
-}
-
 /* What the command line says. */
 typedef struct arguments {
     const char *program;
@@ -107,6 +94,38 @@ typedef struct arguments {
     const char *path; /* NULL: the standard output */
     int form;         /* the option's letter; 0: text */
 } arguments;
+
+/* For the folder that it goes to; the standard output is as good as the program's own. */
+static fer_status print(const fer_module *module, const arguments *arguments, char **out_text,
+                        fer_error *error)
+{
+    char *folder = NULL;
+    char *absolute = NULL;
+    const char *target = arguments->path == NULL ? arguments->program : arguments->path;
+    FER_TRY(fer_path_folder(target, &folder, error));
+    fer_status status = fer_path_absolute(folder, &absolute, error);
+    if (status == FER_OK)
+        status = fer_module_print_as_read(module, absolute, out_text, error);
+    free(absolute);
+    free(folder);
+    return status;
+}
+
+static fer_status render(const fer_module *module, const arguments *arguments, char **out_text,
+                         fer_error *error)
+{
+    if (arguments->form == 0)
+        return print(module, arguments, out_text, error);
+    char *dot = NULL;
+    FER_TRY(fer_module_draw(module, &dot, error));
+    if (arguments->form == 'd') {
+        *out_text = dot;
+        return FER_OK;
+    }
+    fer_status status = make_svg(dot, out_text, error);
+    free(dot);
+    return status;
+}
 
 static fer_status read_module(const arguments *arguments, fer_module **out_module, fer_error *error)
 {
@@ -126,7 +145,7 @@ static fer_status show(const arguments *arguments, fer_error *error)
     fer_module *module = NULL;
     char *text = NULL;
     FER_TRY(read_module(arguments, &module, error));
-    fer_status status = render(module, arguments->form, &text, error);
+    fer_status status = render(module, arguments, &text, error);
     fer_module_release(module);
     if (status != FER_OK)
         return status;

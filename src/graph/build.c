@@ -133,12 +133,24 @@ fer_status fer_value_rename(fer_value *value, const char *name, fer_error *error
 
 /* --- Constants -------------------------------------------------------------------------------- */
 
-/* A bool is 0 or 1, whatever byte it was read from: its text knows no other. */
-static void normalise_bools(fer_tensor *tensor)
+fer_status fer_graph_keep_constant(fer_graph *graph, fer_tensor *tensor, fer_node **out_node,
+                                   fer_error *error)
 {
-    uint8_t *bytes = tensor->dl.data;
-    for (int64_t i = 0; tensor->dtype == FER_BOOL && i < tensor->num_elements; i++)
-        bytes[i] = bytes[i] != 0;
+    fer_node *node = NULL;
+    fer_type *type = NULL;
+    *out_node = NULL;
+    FER_TRY(fer_node_create(graph, FER_NODE_CONSTANT, NULL, 0, 1, &node, error));
+    node->constant = fer_tensor_retain(tensor);
+    fer_status status = FER_OK;
+    FER_TRY_DONE(fer_tensor_type(tensor, &type, error));
+    FER_TRY_DONE(fer_node_add_result(node, type, error));
+    FER_TRY_DONE(fer_node_append(node, error));
+    *out_node = node;
+    return FER_OK;
+
+done:
+    fer_node_destroy(node);
+    return status;
 }
 
 fer_status fer_graph_constant(fer_graph *graph, const fer_tensor *tensor, fer_value **out_value,
@@ -149,20 +161,13 @@ fer_status fer_graph_constant(fer_graph *graph, const fer_tensor *tensor, fer_va
     if (tensor == NULL)
         return fer_fail(error, FER_TYPE_ERROR, "graph '%s': a constant is NULL, not a tensor",
                         graph->name);
+    fer_tensor *copy = NULL;
     fer_node *node = NULL;
-    fer_type *type = NULL;
-    FER_TRY(fer_node_create(graph, FER_NODE_CONSTANT, NULL, 0, 1, &node, error));
-    fer_status status = FER_OK;
-    FER_TRY_DONE(fer_tensor_clone(tensor, fer_tensor_device(tensor), &node->constant, error));
-    normalise_bools(node->constant);
-    FER_TRY_DONE(fer_tensor_type(node->constant, &type, error));
-    FER_TRY_DONE(fer_node_add_result(node, type, error));
-    FER_TRY_DONE(fer_node_append(node, error));
-    *out_value = node->results[0];
-    return FER_OK;
-
-done:
-    fer_node_destroy(node);
+    FER_TRY(fer_tensor_clone(tensor, fer_tensor_device(tensor), &copy, error));
+    fer_status status = fer_graph_keep_constant(graph, copy, &node, error);
+    fer_tensor_release(copy);
+    if (status == FER_OK)
+        *out_value = node->results[0];
     return status;
 }
 
@@ -239,6 +244,11 @@ bool fer_graph_has_loop(const fer_graph *graph)
 const fer_type *fer_value_type(const fer_value *value)
 {
     return value->type;
+}
+
+const char *fer_value_name(const fer_value *value)
+{
+    return value->name;
 }
 
 fer_graph *fer_value_graph(const fer_value *value)

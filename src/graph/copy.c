@@ -87,6 +87,12 @@ static fer_status copy_results(copier *c, const fer_node *from, fer_node *to, fe
     return FER_OK;
 }
 
+static fer_status copy_file(const fer_node *from, fer_node *to, fer_error *error)
+{
+    FER_TRY(copy_string(from->file, &to->file, error));
+    return copy_string(from->digest, &to->digest, error);
+}
+
 static fer_status copy_place(const fer_node *from, fer_node *to, fer_error *error)
 {
     FER_TRY(copy_string(from->place, &to->place, error));
@@ -105,6 +111,7 @@ static fer_status fill_node(copier *c, const fer_node *from, fer_node *to, fer_e
     to->callee = from->callee;
     if (to->callee != NULL && c->callees != NULL)
         to->callee = c->callees[to->callee->index];
+    FER_TRY(copy_file(from, to, error));
     FER_TRY(copy_place(from, to, error));
     FER_TRY(copy_blocks(c, from, to, error));
     FER_TRY(copy_results(c, from, to, error));

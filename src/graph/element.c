@@ -217,29 +217,37 @@ static fer_status parse_list(fer_lexer *lexer, const fer_type *type, int64_t num
     return fer_lexer_expect(lexer, "]", "after a constant's elements", error);
 }
 
+fer_status fer_elements_count(const fer_lexer *lexer, const fer_type *type,
+                              int64_t out_extents[FER_MAX_RANK], int64_t *out_num_elements,
+                              fer_error *error)
+{
+    size_t rank = fer_type_rank(type);
+    for (size_t axis = 0; axis < rank; axis++) {
+        const fer_dim *dim = fer_type_dim(type, axis);
+        if (dim == NULL || fer_dim_value(dim, &out_extents[axis], NULL) != FER_OK)
+            return fer_lexer_fail(lexer, &lexer->token, FER_TYPE_ERROR, error,
+                                  "the dims of a constant are numbers, but its type is %s",
+                                  fer_type_text(type));
+    }
+    if (!fer_count_elements(out_extents, rank, out_num_elements))
+        return fer_lexer_fail(lexer, &lexer->token, FER_OVERFLOW_ERROR, error,
+                              "%s has too many elements", fer_type_text(type));
+    return FER_OK;
+}
+
 fer_status fer_elements_parse(fer_lexer *lexer, const fer_type *type, fer_tensor **out_tensor,
                               fer_error *error)
 {
     *out_tensor = NULL;
     int64_t extents[FER_MAX_RANK];
-    size_t rank = fer_type_rank(type);
-    for (size_t axis = 0; axis < rank; axis++) {
-        const fer_dim *dim = fer_type_dim(type, axis);
-        if (dim == NULL || fer_dim_value(dim, &extents[axis], NULL) != FER_OK)
-            return fer_lexer_fail(lexer, &lexer->token, FER_TYPE_ERROR, error,
-                                  "the dims of a constant are numbers, but its type is %s",
-                                  fer_type_text(type));
-    }
     int64_t num_elements = 0;
-    if (!fer_count_elements(extents, rank, &num_elements))
-        return fer_lexer_fail(lexer, &lexer->token, FER_OVERFLOW_ERROR, error,
-                              "%s has too many elements", fer_type_text(type));
+    FER_TRY(fer_elements_count(lexer, type, extents, &num_elements, error));
     elements read = {.dtype = fer_type_dtype(type),
                      .element_bytes = fer_dtype_bytes(fer_type_dtype(type))};
     fer_status status = parse_list(lexer, type, num_elements, &read, error);
     if (status == FER_OK)
-        status = fer_tensor_copy_from(read.dtype, rank, extents, read.data, fer_type_device(type),
-                                      out_tensor, error);
+        status = fer_tensor_copy_from(read.dtype, fer_type_rank(type), extents, read.data,
+                                      fer_type_device(type), out_tensor, error);
     free(read.data);
     return status;
 }

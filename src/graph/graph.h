@@ -36,6 +36,8 @@ typedef struct fer_node {
     size_t num_results;
     fer_value **operands;
     fer_value **results;
+    char *file;    /* that a program has a constant from, absolute; or NULL */
+    char *digest;  /* that it says the constant has; or NULL */
     char *place;   /* in the program that it was read from, `thumbnail.fer:5:10`; or NULL */
     char *excerpt; /* of its line there, as fer_error_excerpt gives one; or NULL */
 } fer_node;
@@ -177,6 +179,10 @@ bool fer_block_is_inside(const fer_block *block, const fer_block *outer);
  * its line into the error. FER_OK stays, and so does an error of a node that has none. */
 fer_status fer_node_locate(const fer_node *node, fer_status status, fer_error *error);
 
+/* Adds a constant that shares the tensor, which is compact and nobody writes any more; its bools
+ * are 0 and 1. */
+fer_status fer_graph_keep_constant(fer_graph *graph, fer_tensor *tensor, fer_node **out_node,
+                                   fer_error *error);
 /* Takes back the last node, a constant that nothing uses. */
 void fer_graph_drop_constant(fer_graph *graph);
 
@@ -272,6 +278,8 @@ typedef struct fer_program_host {
                        fer_error *error);
     fer_status (*declare)(void *context, const fer_declaration *declaration, fer_op **out_op,
                           fer_error *error);
+    /* The elements of a constant's .npy file. */
+    fer_status (*map)(void *context, const char *path, fer_tensor **out_tensor, fer_error *error);
     void *context;
 } fer_program_host;
 

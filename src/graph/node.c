@@ -45,6 +45,8 @@ void fer_node_destroy(fer_node *node)
     fer_tensor_release(node->constant);
     free(node->operands);
     free(node->results);
+    free(node->file);
+    free(node->digest);
     free(node->place);
     free(node->excerpt);
     free(node);

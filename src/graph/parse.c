@@ -4,6 +4,7 @@
 #include "graph/text.h"
 #include "package/overlay.h"
 #include "package/package.h"
+#include "tensor/npy.h"
 #include "types/expression.h"
 
 #include <stdlib.h>
@@ -34,9 +35,8 @@ fer_token fer_program_peek(const fer_program_reader *reader)
 
 /* --- Words ------------------------------------------------------------------------------------ */
 
-/* A string without a byte 0 in it, which C text cannot hold. */
-static fer_status expect_text(fer_program_reader *reader, const char *what, char **out_text,
-                              fer_error *error)
+fer_status fer_program_expect_text(fer_program_reader *reader, const char *what, char **out_text,
+                                   fer_error *error)
 {
     fer_token token = reader->lexer.token;
     size_t length;
@@ -55,7 +55,7 @@ fer_status fer_program_expect_name(fer_program_reader *reader, const char *what,
     *out_name = NULL;
     fer_token token = reader->lexer.token;
     if (token.kind == FER_TOKEN_STRING)
-        return expect_text(reader, what, out_name, error);
+        return fer_program_expect_text(reader, what, out_name, error);
     FER_TRY(fer_lexer_expect_name(&reader->lexer, what, out_name, error));
     if (!fer_is_reserved_name(*out_name))
         return FER_OK;
@@ -73,20 +73,29 @@ fer_status fer_program_parse_type(fer_program_reader *reader, fer_type **out_typ
     return fer_program_locate(reader, &first, status, error);
 }
 
-/* --- Packages --------------------------------------------------------------------------------- */
-
-/* A path as the program means it: from the program's folder. */
-static fer_status expect_path(fer_program_reader *reader, char **out_path, fer_error *error)
+fer_status fer_program_place_path(const fer_program_reader *reader, char *path, char **out_path,
+                                  fer_error *error)
 {
-    char *path = NULL;
-    FER_TRY(expect_text(reader, "a package's path in quotes", &path, error));
-    if (reader->folder == NULL || fer_is_own_package(path)) {
+    *out_path = NULL;
+    if (reader->folder == NULL) {
         *out_path = path;
         return FER_OK;
     }
     fer_status status = fer_path_join(reader->folder, path, out_path, error);
     free(path);
     return status;
+}
+
+/* --- Packages --------------------------------------------------------------------------------- */
+
+static fer_status expect_path(fer_program_reader *reader, char **out_path, fer_error *error)
+{
+    char *path = NULL;
+    FER_TRY(fer_program_expect_text(reader, "a package's path in quotes", &path, error));
+    if (!fer_is_own_package(path))
+        return fer_program_place_path(reader, path, out_path, error);
+    *out_path = path;
+    return FER_OK;
 }
 
 static fer_status parse_use(fer_program_reader *reader, fer_error *error)
@@ -136,7 +145,7 @@ static fer_status parse_origin(fer_program_reader *reader, origin *out, fer_erro
             out->num_paths++;
         } while (fer_lexer_accept(&reader->lexer, ","));
     if (fer_lexer_accept(&reader->lexer, "source"))
-        return expect_text(reader, "C source in quotes", &out->source, error);
+        return fer_program_expect_text(reader, "C source in quotes", &out->source, error);
     return FER_OK;
 }
 
@@ -358,10 +367,17 @@ static fer_status declare_op(void *context, const fer_declaration *declaration, 
     return fer_declare(declaration, out_op, error);
 }
 
+static fer_status map_file(void *context, const char *path, fer_tensor **out_tensor,
+                           fer_error *error)
+{
+    (void)context;
+    return fer_npy_map_regular(path, out_tensor, error);
+}
+
 fer_status fer_module_parse(const char *text, const char *source_name, const char *folder,
                             fer_module **out_module, fer_error *error)
 {
-    fer_program_host host = {.open = open_package, .declare = declare_op};
+    fer_program_host host = {.open = open_package, .declare = declare_op, .map = map_file};
     return fer_module_parse_with(&host, text, source_name, folder, out_module, error);
 }
 
@@ -376,7 +392,7 @@ fer_status fer_module_read(const char *path, fer_module **out_module, fer_error 
     if (strlen(text) != size)
         status = fer_fail(error, FER_VALUE_ERROR, "%s: a program is text, and this holds a byte 0",
                           path);
-    if (status == FER_OK)
+    if (status == FER_OK && strchr(path, '/') != NULL)
         status = fer_path_folder(path, &folder, error);
     if (status == FER_OK)
         status = fer_module_parse(text, path, folder, out_module, error);

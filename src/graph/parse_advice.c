@@ -26,8 +26,8 @@ static const struct {
             "i = while i = start { ... yield p } do { ... yield next }"},
     {"break", "there is no `break`; a loop ends when its first block yields false"},
     {"continue", "there is no `continue`; what is not always to be done stands in an `if`"},
-    {"constant", "a constant is a type and then its elements: constant f32[] [10], "
-                 "constant f32[2] [1, 2]"},
+    {"constant", "a constant is a type and then its elements, or their file: constant f32[] [10], "
+                 "constant f32[2] [1, 2], constant f32[2] from \"two.npy\""},
     {"rebind", "rebind is followed by a value and its dims: rebind x [n, 4]"},
     {"reshape", "reshape is followed by a value and its dims: reshape x [n, -1]"},
     {"transfer", "transfer is followed by a value and a device: transfer x @ 1"},

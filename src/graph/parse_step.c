@@ -1,7 +1,5 @@
-/* Programs: one step of a block. `a, b = split(x)`, `c = constant f32[2] [1, 2]`,
- * `y = rebind x [h, 4]`, `y = reshape x [h, -1]`, `y = transfer x @ 1`, and calls whose op gives
- * nothing, `log(x)`. */
-#include "graph/element.h"
+/* Programs: one step of a block. `a, b = split(x)`, `y = rebind x [h, 4]`, `y = reshape x [h, -1]`,
+ * `y = transfer x @ 1`, and calls whose op gives nothing, `log(x)`. */
 #include "graph/text.h"
 #include "signature/literal.h"
 #include "signature/signature.h"
@@ -65,6 +63,15 @@ fer_status fer_step_names_check(const fer_step_names *names, const fer_program_r
     if (names->count == 0)
         status = fer_program_advise(status, error, "a step begins with the names that it gives");
     return fer_lexer_locate(&reader->lexer, at, status, error);
+}
+
+fer_status fer_step_names_check_one(const fer_step_names *names, const fer_program_reader *reader,
+                                    const char *what, fer_error *error)
+{
+    if (names->count == 1)
+        return FER_OK;
+    return fer_lexer_fail(&reader->lexer, &names->tokens[0], FER_VALUE_ERROR, error,
+                          "a %s is one value, but %zu names take it", what, names->count);
 }
 
 static fer_status parse_names(fer_program_reader *reader, const fer_graph *graph,
@@ -205,18 +212,22 @@ static fer_status parse_arguments(fer_program_reader *reader, fer_graph *graph, 
     return fer_program_expect(reader, ")", "after an op's operands", error);
 }
 
-/* `{token: "f#0123456789abcdef"}`: what a printed program shows. Read and not believed: the op's
- * own declaration says what its token is. */
-static fer_status skip_attributes(fer_program_reader *reader, fer_error *error)
+fer_status fer_program_parse_attribute(fer_program_reader *reader, const char *name,
+                                       const char *what, fer_token *out_string, fer_error *error)
 {
     fer_lexer *lexer = &reader->lexer;
+    *out_string = (fer_token){.length = 0};
     if (!fer_lexer_accept(lexer, "{"))
         return FER_OK;
-    if (!fer_lexer_accept(lexer, "token"))
-        return fer_lexer_unexpected(lexer, "the attribute 'token'", error);
+    if (!fer_lexer_accept(lexer, name)) {
+        char expected[32];
+        snprintf(expected, sizeof expected, "the attribute '%s'", name);
+        return fer_lexer_unexpected(lexer, expected, error);
+    }
     FER_TRY(fer_lexer_expect(lexer, ":", "after an attribute's name", error));
+    *out_string = lexer->token;
     if (lexer->token.kind != FER_TOKEN_STRING)
-        return fer_lexer_unexpected(lexer, "a token in quotes", error);
+        return fer_lexer_unexpected(lexer, what, error);
     fer_lexer_advance(lexer);
     return fer_lexer_expect(lexer, "}", "after an attribute", error);
 }
@@ -242,9 +253,12 @@ static fer_status parse_call(fer_program_reader *reader, fer_graph *graph,
     fer_op *op = NULL;
     arguments given = {.count = 0};
     fer_token token = reader->lexer.token;
+    fer_token shown;
     FER_TRY_DONE(parse_op(reader, &op, error));
     FER_TRY_DONE(parse_arguments(reader, graph, op, &given, error));
-    FER_TRY_DONE(skip_attributes(reader, error));
+    /* `{token: "f#0123456789abcdef"}`: what a printed program shows. Read and not believed: the
+     * op's own declaration says what its token is. */
+    FER_TRY_DONE(fer_program_parse_attribute(reader, "token", "a token in quotes", &shown, error));
     status = stage(reader, graph, &token, op, &given, left, error);
 
 done:
@@ -254,44 +268,7 @@ done:
     return status;
 }
 
-/* --- Constants and views ---------------------------------------------------------------------- */
-
-static fer_status expect_one_name(fer_program_reader *reader, const fer_step_names *left,
-                                  const char *what, fer_error *error)
-{
-    if (left->count == 1)
-        return FER_OK;
-    return fer_lexer_fail(&reader->lexer, &left->tokens[0], FER_VALUE_ERROR, error,
-                          "a %s is one value, but %zu names take it", what, left->count);
-}
-
-static fer_status parse_constant(fer_program_reader *reader, fer_graph *graph,
-                                 const fer_step_names *left, fer_error *error)
-{
-    fer_token token = reader->lexer.token;
-    fer_lexer_advance(&reader->lexer);
-    FER_TRY(expect_one_name(reader, left, "constant", error));
-    fer_type *type = NULL;
-    fer_tensor *tensor = NULL;
-    fer_value *value = NULL;
-    fer_status status = fer_program_parse_type(reader, &type, error);
-    if (status == FER_OK && !fer_lexer_at(&reader->lexer, "["))
-        status = fer_lexer_unexpected(&reader->lexer, "the elements of the constant", error);
-    if (status != FER_OK) {
-        fer_type_release(type);
-        return fer_program_advise(status, error, fer_program_advice("constant"));
-    }
-    status = fer_elements_parse(&reader->lexer, type, &tensor, error);
-    if (status == FER_OK) {
-        status = fer_graph_constant(graph, tensor, &value, error);
-        status = fer_program_locate_in(reader, graph, &token, status, error);
-    }
-    if (status == FER_OK)
-        status = fer_step_names_give(left, reader, &value, error);
-    fer_tensor_release(tensor);
-    fer_type_release(type);
-    return status;
-}
+/* --- Views and transfers ---------------------------------------------------------------------- */
 
 /* `transfer x @ 1` */
 static fer_status parse_transfer(fer_program_reader *reader, fer_graph *graph,
@@ -302,7 +279,7 @@ static fer_status parse_transfer(fer_program_reader *reader, fer_graph *graph,
     fer_value *value = NULL;
     fer_device device;
     fer_lexer_advance(lexer);
-    FER_TRY(expect_one_name(reader, left, "transfer", error));
+    FER_TRY(fer_step_names_check_one(left, reader, "transfer", error));
     FER_TRY(fer_program_expect_value(reader, graph, &value, error));
     FER_TRY(fer_lexer_expect(lexer, "@", "and a device behind the value of a transfer", error));
     FER_TRY(fer_device_parse_tokens(lexer, &device, error));
@@ -339,7 +316,7 @@ static fer_status parse_view(fer_program_reader *reader, fer_graph *graph,
 {
     fer_token token = reader->lexer.token;
     fer_lexer_advance(&reader->lexer);
-    FER_TRY(expect_one_name(reader, left, word, error));
+    FER_TRY(fer_step_names_check_one(left, reader, word, error));
     fer_value *value = NULL;
     fer_dim *dims[FER_MAX_RANK];
     size_t num_dims = 0;
@@ -378,7 +355,7 @@ static fer_status parse_right(fer_program_reader *reader, fer_graph *graph,
                               const fer_step_names *left, fer_error *error)
 {
     if (at_word(reader, "constant"))
-        return parse_constant(reader, graph, left, error);
+        return fer_program_parse_constant(reader, graph, left, error);
     if (at_word(reader, "rebind"))
         return parse_view(reader, graph, left, "rebind", fer_graph_rebind, error);
     if (at_word(reader, "reshape"))

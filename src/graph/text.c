@@ -1,6 +1,8 @@
 /* A module as the text of a program, which parses back to an equal module. */
 #include "graph/text.h"
+#include "base/path.h"
 #include "graph/element.h"
+#include "package/package.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,6 +15,10 @@ typedef struct entry {
 } entry;
 
 typedef struct printer {
+    const fer_print_style *style;
+    fer_error *error;
+    fer_status status; /* what appending failed with, but for memory of the text */
+    char *own_packages[FER_NUM_OWN_PACKAGES]; /* their folders; NULL: nowhere */
     fer_text text;
     entry *entries;
     size_t num_entries;
@@ -77,11 +83,23 @@ void fer_input_append(fer_text *text, const fer_value *input)
 
 /* --- Ops -------------------------------------------------------------------------------------- */
 
+/* Where the packages are that a program calls by their names. One that is nowhere is no op's. */
+static fer_status find_own_packages(printer *p, fer_error *error)
+{
+    for (size_t i = 0; i < FER_NUM_OWN_PACKAGES; i++)
+        if (p->own_packages[i] == NULL &&
+            fer_own_package(fer_own_packages[i], &p->own_packages[i], NULL) == FER_MEMORY_ERROR)
+            return fer_fail_memory(error);
+    return FER_OK;
+}
+
 static fer_status add_entry(printer *p, const fer_op *op, const char *name, char *made_name,
                             fer_error *error)
 {
-    fer_status status =
-        fer_reserve(&p->entries, p->num_entries + 1, &p->capacity, sizeof *p->entries, error);
+    fer_status status = op->num_packages == 0 ? FER_OK : find_own_packages(p, error);
+    if (status == FER_OK)
+        status =
+            fer_reserve(&p->entries, p->num_entries + 1, &p->capacity, sizeof *p->entries, error);
     if (status == FER_OK)
         status = fer_names_add(&p->names, name, op, error);
     if (status != FER_OK) {
@@ -147,28 +165,48 @@ static bool same_folders(const fer_op *a, const fer_op *b)
     return true;
 }
 
+/* A package as a program calls it. */
+static void append_package(printer *p, const char *path)
+{
+    for (size_t i = 0; i < FER_NUM_OWN_PACKAGES; i++)
+        if (p->own_packages[i] != NULL && strcmp(path, p->own_packages[i]) == 0) {
+            fer_text_append_quoted(&p->text, fer_own_packages[i], strlen(fer_own_packages[i]));
+            return;
+        }
+    char *shorter = NULL;
+    if (p->style->folder != NULL && p->status == FER_OK)
+        p->status = fer_path_shorten(p->style->folder, path, &shorter, p->error);
+    if (shorter != NULL)
+        path = shorter;
+    fer_text written = FER_TEXT_INIT;
+    fer_text_printf(&written, fer_is_own_package(path) ? "./%s" : "%s", path);
+    p->text.has_failed |= written.has_failed;
+    fer_text_append_quoted(&p->text, fer_text_string(&written), written.length);
+    fer_text_free(&written);
+    free(shorter);
+}
+
 static void append_uses(printer *p)
 {
     p->has_uses = p->num_entries > 0 && p->entries[0].op->num_packages > 0;
     for (size_t i = 0; i < p->num_entries; i++)
         p->has_uses = p->has_uses && same_folders(p->entries[0].op, p->entries[i].op);
     for (size_t i = 0; p->has_uses && i < p->entries[0].op->num_packages; i++) {
-        const char *path = fer_op_extension(p->entries[0].op, i);
         fer_text_append(&p->text, "use ");
-        fer_text_append_quoted(&p->text, path, strlen(path));
+        append_package(p, fer_op_extension(p->entries[0].op, i));
         fer_text_append_char(&p->text, '\n');
     }
 }
 
-static void append_packages(fer_text *text, const fer_op *op)
+static void append_packages(printer *p, const fer_op *op)
 {
+    fer_text *text = &p->text;
     size_t num_folders = 0;
     for (size_t i = 0; i < op->num_packages; i++) {
-        const char *path = fer_op_extension(op, i);
         if (source_of(op, i) != NULL)
             continue;
         fer_text_append(text, num_folders++ == 0 ? " from " : ", ");
-        fer_text_append_quoted(text, path, strlen(path));
+        append_package(p, fer_op_extension(op, i));
     }
     for (size_t i = 0; i < op->num_packages; i++) {
         const char *source = source_of(op, i);
@@ -188,7 +226,7 @@ static void append_ops(printer *p)
             fer_text_printf(&p->text, "%s = ", e->name);
         fer_text_append(&p->text, fer_op_text(e->op));
         if (!p->has_uses)
-            append_packages(&p->text, e->op);
+            append_packages(p, e->op);
         fer_text_append_char(&p->text, '\n');
     }
 }
@@ -280,6 +318,20 @@ static void append_call(fer_text *text, const fer_node *node)
     append_result_comment(text, node);
 }
 
+static void append_constant(printer *p, const fer_node *node)
+{
+    const fer_print_style *style = p->style;
+    fer_text_append(&p->text, "constant ");
+    fer_text_append(&p->text, fer_type_text(node->results[0]->type));
+    size_t length = p->text.length;
+    if (style->append_file != NULL && p->status == FER_OK)
+        p->status = style->append_file(style->context, node, &p->text, p->error);
+    if (p->text.length > length || p->status != FER_OK)
+        return;
+    fer_text_append_char(&p->text, ' ');
+    fer_elements_append(&p->text, node->constant);
+}
+
 static void append_node(printer *p, const fer_node *node)
 {
     fer_text *text = &p->text;
@@ -296,10 +348,7 @@ static void append_node(printer *p, const fer_node *node)
         append_result_comment(text, node);
         break;
     case FER_NODE_CONSTANT:
-        fer_text_append(text, "constant ");
-        fer_text_append(text, fer_type_text(node->results[0]->type));
-        fer_text_append_char(text, ' ');
-        fer_elements_append(text, node->constant);
+        append_constant(p, node);
         break;
     case FER_NODE_REBIND:
     case FER_NODE_RESHAPE:
@@ -334,10 +383,9 @@ static void append_block(printer *p, const fer_block *block)
     append_yield(&p->text, block);
 }
 
-static fer_status append_graph(printer *p, const fer_graph *graph, fer_error *error)
+static void append_graph(printer *p, const fer_graph *graph)
 {
     fer_text *text = &p->text;
-    FER_TRY(fer_graph_require_finished(graph, ", so it cannot be printed", error));
     fer_text_append(text, text->length == 0 ? "graph " : "\ngraph ");
     append_name(text, graph->name);
     fer_text_append_char(text, '(');
@@ -356,38 +404,45 @@ static fer_status append_graph(printer *p, const fer_graph *graph, fer_error *er
     fer_text_append(text, graph->num_outputs == 0 ? "  return" : "  return ");
     append_values(text, graph->outputs, graph->num_outputs);
     fer_text_append(text, "\n}\n");
-    return FER_OK;
 }
 
 /* The graphs that are called in a block, and then... */
-static fer_status append_callees(printer *p, const fer_block *block, fer_error *error);
+static void append_callees(printer *p, const fer_block *block);
 
 /* ...the graph, once, so that it stands behind all that it calls. */
-static fer_status append_graph_in_order(printer *p, const fer_graph *graph, fer_error *error)
+static void append_graph_in_order(printer *p, const fer_graph *graph)
 {
     if (p->is_printed[graph->index])
-        return FER_OK;
+        return;
     p->is_printed[graph->index] = true;
-    FER_TRY(append_callees(p, &graph->body, error));
-    return append_graph(p, graph, error);
+    append_callees(p, &graph->body);
+    append_graph(p, graph);
 }
 
-static fer_status append_callees(printer *p, const fer_block *block, fer_error *error)
+static void append_callees(printer *p, const fer_block *block)
 {
     for (size_t i = 0; i < block->num_nodes; i++) {
         const fer_node *node = block->nodes[i];
         if (node->kind == FER_NODE_CALL)
-            FER_TRY(append_graph_in_order(p, node->callee, error));
+            append_graph_in_order(p, node->callee);
         for (size_t j = 0; j < 2 && node->blocks[j] != NULL; j++)
-            FER_TRY(append_callees(p, node->blocks[j], error));
+            append_callees(p, node->blocks[j]);
     }
+}
+
+static fer_status require_finished(const fer_module *module, fer_error *error)
+{
+    for (size_t i = 0; i < module->num_graphs; i++)
+        FER_TRY(fer_graph_require_finished(module->graphs[i], ", so it cannot be printed", error));
     return FER_OK;
 }
 
-fer_status fer_module_print(const fer_module *module, char **out_text, fer_error *error)
+fer_status fer_module_print_as(const fer_module *module, const fer_print_style *style,
+                               char **out_text, fer_error *error)
 {
     *out_text = NULL;
-    printer p = {.text = FER_TEXT_INIT};
+    FER_TRY(require_finished(module, error));
+    printer p = {.style = style, .error = error, .status = FER_OK, .text = FER_TEXT_INIT};
     fer_status status = FER_OK;
     p.is_printed = calloc(module->num_graphs + 1, sizeof *p.is_printed);
     if (p.is_printed == NULL)
@@ -396,16 +451,24 @@ fer_status fer_module_print(const fer_module *module, char **out_text, fer_error
     append_uses(&p);
     append_ops(&p);
     for (size_t i = 0; i < module->num_graphs; i++)
-        FER_TRY_DONE(append_graph_in_order(&p, module->graphs[i], error));
+        append_graph_in_order(&p, module->graphs[i]);
+    FER_TRY_DONE(p.status);
     status = fer_text_take(&p.text, out_text, error);
 
 done:
     for (size_t i = 0; i < p.num_entries; i++)
         free(p.entries[i].made_name);
+    for (size_t i = 0; i < FER_NUM_OWN_PACKAGES; i++)
+        free(p.own_packages[i]);
     free(p.entries);
     free(p.is_printed);
     fer_names_clear(&p.names);
     fer_names_clear(&p.by_token);
     fer_text_free(&p.text);
     return status;
+}
+
+fer_status fer_module_print(const fer_module *module, char **out_text, fer_error *error)
+{
+    return fer_module_print_as(module, &(fer_print_style){.folder = NULL}, out_text, error);
 }

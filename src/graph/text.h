@@ -24,6 +24,12 @@ typedef struct fer_program_reader {
 /* Puts the token's place before a message that has none. Returns `status`. */
 fer_status fer_program_locate(const fer_program_reader *reader, const fer_token *token,
                               fer_status status, fer_error *error);
+/* Steps over a string without a byte 0 in it, which C text cannot hold. The caller frees it. */
+fer_status fer_program_expect_text(fer_program_reader *reader, const char *what, char **out_text,
+                                   fer_error *error);
+/* A path as the program means it: from its folder. Takes `path`, also when it fails. */
+fer_status fer_program_place_path(const fer_program_reader *reader, char *path, char **out_path,
+                                  fer_error *error);
 /* Steps over a NAME, or a string that is a name, for the caller to free. */
 fer_status fer_program_expect_name(fer_program_reader *reader, const char *what, char **out_name,
                                    fer_error *error);
@@ -50,6 +56,11 @@ fer_status fer_program_parse_values(fer_program_reader *reader, fer_graph *graph
                                     fer_value ***out_values, size_t *out_num_values,
                                     fer_error *error);
 
+/* Steps over `{name: "text"}` where it comes next, and gives the string's token, else one of length
+ * 0. `what` says in messages what the string is. */
+fer_status fer_program_parse_attribute(fer_program_reader *reader, const char *name,
+                                       const char *what, fer_token *out_string, fer_error *error);
+
 /* The names on the left of a step, and where they stand. */
 typedef struct fer_step_names {
     char **names;
@@ -68,6 +79,10 @@ void fer_step_names_clear(fer_step_names *names);
 fer_status fer_step_names_check(const fer_step_names *names, const fer_program_reader *reader,
                                 const fer_graph *graph, const fer_token *at, const char *op,
                                 size_t num_results, fer_error *error);
+
+/* VALUE, unless one name takes a step's value; `what` is the step's word. */
+fer_status fer_step_names_check_one(const fer_step_names *names, const fer_program_reader *reader,
+                                    const char *what, fer_error *error);
 
 /* Puts the graph and the place before a message that staging gave. */
 fer_status fer_program_locate_in(const fer_program_reader *reader, const fer_graph *graph,
@@ -99,6 +114,10 @@ fer_status fer_program_fail_names(fer_program_reader *reader, const fer_graph *g
 fer_status fer_program_fail_right(fer_program_reader *reader, const fer_graph *graph,
                                   fer_error *error);
 
+/* `constant f32[2] [1, 2]`, `constant f32[64, 3] from "weights.npy"`; from the word on. */
+fer_status fer_program_parse_constant(fer_program_reader *reader, fer_graph *graph,
+                                      const fer_step_names *left, fer_error *error);
+
 /* The right sides with blocks, and the call of a graph; from the word on. */
 fer_status fer_program_parse_if(fer_program_reader *reader, fer_graph *graph,
                                 const fer_step_names *left, fer_error *error);
@@ -106,5 +125,23 @@ fer_status fer_program_parse_while(fer_program_reader *reader, fer_graph *graph,
                                    const fer_step_names *left, fer_error *error);
 fer_status fer_program_parse_graph_call(fer_program_reader *reader, fer_graph *graph,
                                         const fer_step_names *left, fer_error *error);
+
+/* What a text says of files around it. */
+typedef struct fer_print_style {
+    const char *folder; /* absolute: paths start there where that is shorter; NULL: nowhere */
+    /* Appends where a constant's elements are, by fer_constant_append_file. NULL, or when it
+     * appends nothing: in the text. */
+    fer_status (*append_file)(void *context, const fer_node *node, fer_text *text,
+                              fer_error *error);
+    void *context;
+} fer_print_style;
+
+fer_status fer_module_print_as(const fer_module *module, const fer_print_style *style,
+                               char **out_text, fer_error *error);
+
+/* As the program that it was read from has it: with its files, and paths from `folder`, absolute.
+ */
+fer_status fer_module_print_as_read(const fer_module *module, const char *folder, char **out_text,
+                                    fer_error *error);
 
 #endif

@@ -87,7 +87,11 @@ bool fer_package_lacks(const fer_package *package, const fer_outside *outside, c
                        size_t num_paths);
 void fer_outside_release(fer_outside *outside); /* and the older ones; NULL-safe */
 
-/* Whether that is no path, but a package that comes with Ferrule: `std`, and `blas`. */
+/* The packages that come with Ferrule: `std`, and `blas`. */
+#define FER_NUM_OWN_PACKAGES 2
+extern const char *const fer_own_packages[FER_NUM_OWN_PACKAGES];
+
+/* Whether that is no path, but one of them. */
 bool fer_is_own_package(const char *path);
 
 /* Its folder, absolute, for the caller to free. The standard package is $FERRULE_STD, else beside

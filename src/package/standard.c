@@ -111,6 +111,8 @@ static fer_status find_standard_package(char **out_path, fer_error *error)
                     "the standard package was not found; set FERRULE_STD to its folder");
 }
 
+const char *const fer_own_packages[FER_NUM_OWN_PACKAGES] = {STANDARD, BLAS};
+
 bool fer_is_own_package(const char *path)
 {
     return strcmp(path, STANDARD) == 0 || strcmp(path, BLAS) == 0;

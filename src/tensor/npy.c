@@ -221,20 +221,33 @@ static fer_status read_stream(const char *path, fer_tensor **out_tensor, fer_err
     return status == FER_OK ? FER_OK : fer_error_prepend(error, status, "%s: ", path);
 }
 
+/* Not waiting makes no difference to a regular file, and lets a pipe be told from one. */
+static fer_status load_file(const char *path, bool may_map, fer_tensor **out_tensor,
+                            fer_error *error)
+{
+    *out_tensor = NULL;
+    struct stat about;
+    fer_status status;
+    int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (file < 0)
+        return fer_fail(error, FER_IO_ERROR, "%s: cannot open: %s", path, strerror(errno));
+    if (fstat(file, &about) != 0)
+        status = fer_fail(error, FER_IO_ERROR, "cannot read: %s", strerror(errno));
+    else if (!S_ISREG(about.st_mode))
+        status = fer_fail(error, FER_IO_ERROR, "cannot read: not a regular file");
+    else
+        status = load_regular(file, (size_t)about.st_size, may_map, out_tensor, error);
+    close(file);
+    return status == FER_OK ? FER_OK : fer_error_prepend(error, status, "%s: ", path);
+}
+
 static fer_status load(const char *path, bool may_map, fer_tensor **out_tensor, fer_error *error)
 {
     *out_tensor = NULL;
     struct stat about;
     if (stat(path, &about) == 0 && !S_ISREG(about.st_mode))
         return read_stream(path, out_tensor, error);
-    int file = open(path, O_RDONLY | O_CLOEXEC);
-    if (file < 0)
-        return fer_fail(error, FER_IO_ERROR, "%s: cannot open: %s", path, strerror(errno));
-    fer_status status = fstat(file, &about) == 0
-                            ? load_regular(file, (size_t)about.st_size, may_map, out_tensor, error)
-                            : fer_fail(error, FER_IO_ERROR, "cannot read: %s", strerror(errno));
-    close(file);
-    return status == FER_OK ? FER_OK : fer_error_prepend(error, status, "%s: ", path);
+    return load_file(path, may_map, out_tensor, error);
 }
 
 fer_status fer_npy_read(const char *path, fer_tensor **out_tensor, fer_error *error)
@@ -245,6 +258,14 @@ fer_status fer_npy_read(const char *path, fer_tensor **out_tensor, fer_error *er
 fer_status fer_npy_map(const char *path, fer_tensor **out_tensor, fer_error *error)
 {
     fer_status status = load(path, true, out_tensor, error);
+    if (status == FER_OK)
+        (*out_tensor)->is_read_only = true;
+    return status;
+}
+
+fer_status fer_npy_map_regular(const char *path, fer_tensor **out_tensor, fer_error *error)
+{
+    fer_status status = load_file(path, true, out_tensor, error);
     if (status == FER_OK)
         (*out_tensor)->is_read_only = true;
     return status;

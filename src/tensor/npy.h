@@ -30,6 +30,13 @@ fer_status fer_npy_measure(const unsigned char *bytes, size_t size, size_t *out_
 fer_status fer_npy_parse(const unsigned char *bytes, size_t header_bytes,
                          fer_npy_header *out_header, fer_error *error);
 
+/* The dtype of a file's elements that are of this one: itself, or, as NumPy has no name for bf16
+ * and f8, the unsigned integer of its width for its bits. */
+fer_dtype fer_npy_stored(fer_dtype dtype);
+
+/* fer_npy_map of a regular file alone, so that no pipe is waited for. IO: what is none. */
+fer_status fer_npy_map_regular(const char *path, fer_tensor **out_tensor, fer_error *error);
+
 /* A whole file in memory. */
 fer_status fer_npy_decode(const unsigned char *bytes, size_t size, fer_tensor **out_tensor,
                           fer_error *error);

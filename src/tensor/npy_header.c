@@ -107,6 +107,13 @@ static const char *const CODES[FER_NUM_DTYPES] = {
     [FER_U64] = "u8",  [FER_F16] = "f2", [FER_F32] = "f4", [FER_F64] = "f8",
 };
 
+fer_dtype fer_npy_stored(fer_dtype dtype)
+{
+    if (CODES[dtype] != NULL)
+        return dtype;
+    return fer_dtype_bytes(dtype) == 1 ? FER_U8 : FER_U16;
+}
+
 static fer_dtype dtype_of_code(const char *code)
 {
     for (unsigned i = 0; i < FER_NUM_DTYPES; i++) {

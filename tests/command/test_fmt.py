@@ -17,7 +17,9 @@ graph f( a:f32[n] , b:f32[n]@1)->(f32[n],f32[n]){
  # own line
 
 
- k = constant f32[2][1,nan("7fc00001")]
+ k = constant f32[2][1,nan("7fc00001")] w=constant f32[64,3]from"w.npy" from=constant f32[2]@1
+ from   "v.npy"{ digest:"0123" } # file
+ from,"b"=split(from) z = constant i8[] from "a.npy" "own"=h(z)
  r=rebind c[m,2]
  q=reshape r[ - 1,m]
  "a \"b\""=add(r,
@@ -40,6 +42,12 @@ graph f(a: f32[n], b: f32[n] @ 1) -> (f32[n], f32[n]) {
   # own line
 
   k = constant f32[2] [1, nan("7fc00001")]
+  w = constant f32[64, 3] from "w.npy"
+  from = constant f32[2] @ 1
+      from "v.npy" {digest: "0123"}  # file
+  from, "b" = split(from)
+  z = constant i8[] from "a.npy"
+  "own" = h(z)
   r = rebind c [m, 2]
   q = reshape r [-1, m]
   "a \"b\"" = add(r,

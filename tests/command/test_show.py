@@ -4,7 +4,7 @@ import re
 import shutil
 import xml.dom.minidom
 
-from support import SOURCE, CommandTest, main, run
+from support import SOURCE, CommandTest, main, run, write_npy
 
 KERNELS = """#include <ferrule/kernel.h>
 SIGNATURE(scale, "<by: int = 3>(x: f32[*s]) -> f32[*s]");
@@ -56,8 +56,36 @@ class Show(CommandTest):
     def test_the_text_is_a_program_again(self):
         text = self.succeeds("show", self.program)
         self.assertRegex(text, r'twice = \w+\(low\) {token: "scale#[0-9a-f]{16}"}  # f32\[\]')
-        again = self.write("elsewhere/again.fer", text)
+        self.assertTrue(text.startswith('use "own"\nop sort2('))
+        again = self.write("again.fer", text)
         self.assertEqual(self.succeeds("show", again), text)
+
+    def test_paths_start_where_the_text_goes(self):
+        program = self.write("sub/p.fer", 'use "../own"\nuse "std"\n'
+                             "graph g(x: f32[n]) { y = scale(x) return y }\n")
+        self.assertTrue(self.succeeds("show", program).startswith('use "../own"\nuse "std"\n'))
+        written = self.folder / "written.fer"
+        self.succeeds("show", "-o", written, program)
+        self.assertTrue(written.read_text().startswith('use "own"\nuse "std"\n'))
+        self.assertEqual(self.succeeds("show", written), written.read_text())
+
+    def test_constants_stay_in_their_files(self):
+        program = self.write("sub/p.fer", "graph g() -> (f32[300, 1000], f32[2]) {\n"
+                             '  w = constant f32[300, 1000] from "./w.npy"\n'
+                             "  b = constant f32[2] [1, 2]\n"
+                             "  return w, b\n}\n")
+        write_npy(program.parent / "w.npy", "<f4", (300, 1000), (i / 8 for i in range(300000)))
+        self.assertEqual(self.succeeds("show", program),
+                         "graph g() -> (f32[300, 1000], f32[2]) {\n"
+                         '  w = constant f32[300, 1000] from "w.npy"\n'
+                         "  b = constant f32[2] [1.0, 2.0]\n"
+                         "  return w, b\n}\n")
+        self.assertIn('from "w.npy"', self.succeeds("show", "--after", "dead", program))
+        self.assertLess(len(self.succeeds("show", "--dot", program)), 1000)
+        written = self.folder / "written.fer"
+        self.succeeds("show", "-o", written, program)
+        self.assertIn('  w = constant f32[300, 1000] from "sub/w.npy"\n', written.read_text())
+        self.assertEqual(self.succeeds("run", written), self.succeeds("run", program))
 
     def test_after_each_pass(self):
         program = self.write("q.fer", 'use "own"\n'
@@ -72,7 +100,7 @@ class Show(CommandTest):
         text = {}
         for name in ["fold", "common", "dead"]:
             text[name] = self.succeeds("show", "--after", name, program)
-            again = self.write("elsewhere/again.fer", text[name])
+            again = self.write("again.fer", text[name])
             self.assertEqual(self.succeeds("show", again), text[name])
         steps = {name: re.findall(r"^  (\w+) = (\w+)", one, re.MULTILINE)
                  for name, one in [("", whole), *text.items()]}
@@ -235,9 +263,13 @@ graph g(x: f32[n], c: bool[]) {
         program = self.write("bad.fer", "graph g(x: f32[n]) {\n  return y\n}\n")
         self.fails("VALUE", "show", program, words=["bad.fer:2:10", "'y'"])
 
-    def test_every_example_shows(self):
+    def test_every_example_shows_in_the_layout_of_fmt(self):
         for program in sorted((SOURCE / "examples").glob("*.fer")):
-            self.assertIn("graph ", self.succeeds("show", program))
+            text = self.succeeds("show", program)
+            self.assertIn("graph ", text)
+            self.assertNotIn(str(SOURCE), text)
+            shown = self.write("shown.fer", text)
+            self.assertEqual(self.succeeds("fmt", "--check", shown), "")
 
 
 main()

@@ -708,14 +708,14 @@ static fer_status use_built_graph(fer_error *own)
 {
     fer_op *op = NULL;
     fer_module *module = NULL;
-    fer_module *again = NULL;
+    fer_module *again[2] = {NULL};
     fer_type *type = NULL;
     fer_dim *dim = NULL;
     fer_tensor *constant = NULL;
     char *text = NULL;
     fer_graph *graph;
     fer_value *values[4];
-    int64_t shape[1] = {4};
+    int64_t shape[1] = {1025}; /* in a file of its own, when it is written */
     is_paused = true;
     fer_status status = declare("scale", "p", &op, own);
     is_paused = false;
@@ -734,13 +734,17 @@ static fer_status use_built_graph(fer_error *own)
     FER_TRY_DONE(fer_graph_transfer(graph, values[1], host, &values[3], own));
     FER_TRY_DONE(fer_graph_output(graph, values, 4, own));
     FER_TRY_DONE(fer_module_print(module, &text, own));
-    FER_TRY_DONE(fer_module_parse(text, "text", folder, &again, own));
-    assert_true(fer_module_equal(module, again));
+    FER_TRY_DONE(fer_module_parse(text, "text", folder, &again[0], own));
+    FER_TRY_DONE(fer_module_write(module, at("written.fer"), own));
+    FER_TRY_DONE(fer_module_read(at("written.fer"), &again[1], own));
+    for (size_t i = 0; i < 2; i++)
+        assert_true(fer_module_equal(module, again[i]));
 
 done:
     fer_op_release(op);
     fer_module_release(module);
-    fer_module_release(again);
+    fer_module_release(again[0]);
+    fer_module_release(again[1]);
     fer_type_release(type);
     fer_dim_release(dim);
     fer_tensor_release(constant);

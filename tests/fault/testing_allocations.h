@@ -46,7 +46,16 @@ REPLACE(void *, calloc, (size_t count, size_t size), (count, size))
 REPLACE(void *, aligned_alloc, (size_t alignment, size_t size), (alignment, size))
 REPLACE(char *, strdup, (const char *text), (text))
 REPLACE(char *, strndup, (const char *text, size_t length), (text, length))
-REPLACE(char *, realpath, (const char *path, char *resolved), (path, resolved))
+
+/* Into a given buffer it allocates nothing. */
+char *__real_realpath(const char *path, char *resolved);
+char *__wrap_realpath(const char *path, char *resolved);
+char *__wrap_realpath(const char *path, char *resolved)
+{
+    if (resolved != NULL)
+        return __real_realpath(path, resolved);
+    return is_refused() ? NULL : note(__real_realpath(path, NULL));
+}
 
 void __real_free(void *block);
 void __wrap_free(void *block);

@@ -292,7 +292,7 @@ static void test_over_the_standard_package(void **state)
     fer_overlay_remove(standard_package);
     ASSERT_OK(&error, fer_module_print(module, &text, &error));
     assert_non_null(strstr(text, "op matmul<T: f32|f64>("));
-    assert_non_null(strstr(text, "/blas\"\n"));
+    assert_non_null(strstr(text, "from \"blas\"\n"));
     assert_non_null(strstr(text, "op relu<"));
     fer_string_free(text);
     fer_module_release(module);

@@ -56,7 +56,6 @@ static PyObject *wrap(fer_module *module, PyObject *path, const char *name)
     self->module = module;
     self->graph = graph;
     self->names = names;
-    self->num_open = 0;
     return (PyObject *)self;
 }
 

@@ -17,7 +17,8 @@ typedef struct advice {
     "`while` is followed by what it carries, and its first block yields the predicate: "           \
     "y = while y = x { ... yield p } do { ... yield z }"
 #define CONSTANT                                                                                   \
-    "a constant is a type and then its elements: constant f32[] [10], constant f32[2] [1, 2]"
+    "a constant is a type and then its elements, or their file: constant f32[] [10], constant "    \
+    "f32[2] [1, 2], constant f32[2] from \"two.npy\""
 #define LISTS                                                                                      \
     "there are no lists and no indices: elements are a constant, as in c = constant f32[2] "       \
     "[1, 2], and slice is an op"

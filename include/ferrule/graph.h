@@ -86,6 +86,11 @@ FER_API size_t fer_graph_num_outputs(const fer_graph *graph);
 FER_API fer_value *fer_graph_output_at(const fer_graph *graph, size_t index);
 /* In all blocks; a call of a graph counts as one. */
 FER_API size_t fer_graph_num_ops(const fer_graph *graph);
+/* Kernels, one for each op and choice of operand dtypes, that the graph's ops, and those of graphs
+ * that it calls, do not have yet. A model compiles them, or finds them in the cache, but for ops
+ * whose results nobody uses; asked again meanwhile, it says what is left. For progress messages: 0
+ * also when there is no memory to count. */
+FER_API size_t fer_graph_num_lacking(const fer_graph *graph);
 
 /* Whether there is a while in it, or in a graph that it calls: how long a run takes does not follow
  * from sizes alone then. */

@@ -144,10 +144,13 @@ void fpy_watch_signals(void);
 
 /* Has the library tell what it compiles. */
 void fpy_watch_compiles(void);
-/* With the GIL, on the thread that waits: says how long it has taken, and clears that again when it
- * is over. */
+/* With the GIL, on the thread that waits: shows how far it is, and ends that when it is over. What
+ * a signal's handler raises meanwhile stays pending. */
 void fpy_show_progress(void);
 void fpy_end_progress(void);
+/* What is compiled from here on this thread is for a model of the graph, which has to live. */
+void fpy_begin_graph(const fer_graph *graph);
+void fpy_end_graph(void);
 
 /* The pending exception, which there is, taken and put back. */
 PyObject *fpy_take_exception(void);

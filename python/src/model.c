@@ -181,9 +181,11 @@ PyObject *fpy_model_create(fpy_graph *graph, const char *executor)
 {
     fer_model *made;
     fer_error error = FER_ERROR_INIT;
+    fpy_begin_graph(graph->graph);
     fpy_let_go();
     fer_status status = fer_model_create(graph->graph, executor, &made, &error);
     fpy_take_back();
+    fpy_end_graph();
     if (status != FER_OK)
         return fpy_raise_interrupted(&error);
     model *self = fpy_new(&fpy_class_model);

@@ -4,15 +4,23 @@ import os
 import pty
 import subprocess
 import sys
+import termios
 
 import pytest
 
-from ferrule import Graph, TensorType
+from ferrule import Graph, TensorType, _progress
 
 SOURCE = """#include <ferrule/kernel.h>
-MAP(slow, f32, IN(f32, x)) { return x; }
+DTYPE_VAR(T, f32);
+MAP(slow, T, IN(T, x)) { return x; }
 """
-DECLARE = "from ferrule import custom; custom.declare('slow(x: f32[n]) -> f32[n]', source=sys.argv[1])"
+DECLARE = "from ferrule import *; slow = custom.declare('slow<T: f32|f64|i32>(x: T[n]) -> T[n]', source=sys.argv[1])\n"
+COMPILE = """
+with Graph("g", [TensorType(dtype, ["n"]) for dtype in ("f32", "f64", "f64", "i32")]) as graph:
+    graph.output(*map(slow, map(slow, graph.inputs)))
+graph.compile()
+"""
+WITHOUT_TQDM = "sys.modules['tqdm'] = None\n"
 
 
 def graph(is_finished=True):
@@ -88,12 +96,13 @@ def start(code, environment, stderr):
     return subprocess.Popen([sys.executable, "-c", f"import sys\n{code}", SOURCE], env=environment, stderr=stderr)
 
 
-def watch(code, environment, folder):
-    """What a process writes to a pipe as its stderr: up to when it compiles, and then."""
-    ours, theirs = os.pipe()
+def watch(code, environment, folder, until="?kernel/s]", ends=None):
+    """What a process writes as its stderr, a pipe unless the two ends of a terminal are given: up to when it
+    compiles, and then."""
+    ours, theirs = ends or os.pipe()
     process = start(code, environment, theirs)
     os.close(theirs)
-    first = read_until(ours, b" s")
+    first = read_until(ours, until.encode())
     (folder / "go").touch()
     rest = read_until(ours, b"\0")
     os.close(ours)
@@ -101,26 +110,94 @@ def watch(code, environment, folder):
     return first, rest
 
 
-def test_a_terminal_shows_a_slow_compile(slow, tmp_path):
+@pytest.fixture
+def terminal():
     try:
         ours, theirs = pty.openpty()
     except OSError as reason:  # a container without /dev/pts
         pytest.skip(f"no terminal can be made: {reason}")
-    process = start(DECLARE, slow, theirs)
-    os.close(theirs)
-    assert read_until(ours, b" s").startswith("\rcompiling slow ... 0 s")
+    termios.tcsetwinsize(theirs, (24, 80))
+    return ours, theirs
+
+
+def frames(shown):
+    return [frame for frame in shown.replace("\n", "\r").split("\r") if frame]
+
+
+def is_bar(frame, start, end=""):
+    """Whether it is one from there to there, however wide."""
+    return frame.startswith(start) and frame.endswith(end) and frame.count("|") == 2
+
+
+@pytest.fixture(params=["plain", "tqdm"])
+def before(request):
+    """What a process does first to have the one or the other."""
+    if request.param == "tqdm":
+        pytest.importorskip("tqdm")
+        return ""
+    return WITHOUT_TQDM
+
+
+def test_a_terminal_shows_a_slow_compile(slow, tmp_path, before, terminal):
+    first, rest = watch(before + DECLARE, slow, tmp_path, ends=terminal)
+    assert is_bar(frames(first)[0], "compiling slow<T = f32>:   0%|", "| 0/1 [00:00<?, ?kernel/s]")
+    *_, last, blank = frames(rest)
+    assert is_bar(last, "compiling slow<T = f32>: 100%|██") and "█| 1/1 [00:0" in last
+    assert blank.isspace() and len(blank) >= len(last) and rest.endswith("\r")
+
+
+def test_several_kernels_are_counted(slow, tmp_path, before, terminal):
+    """The first is there from the declaration, and one of the others is asked for twice."""
     (tmp_path / "go").touch()
-    rest = read_until(ours, b"\0")
+    code = before + DECLARE + "import os; os.unlink(os.environ['FERRULE_CC'][:-2] + 'go')" + COMPILE
+    first, rest = watch(code, slow, tmp_path, "| 1/2 [", terminal)
+    assert any(is_bar(frame, "compiling slow<T = f64>:   0%|") and "| 0/2 [" in frame for frame in frames(first))
+    shown = frames(first + rest)
+    assert any(is_bar(frame, "compiling slow<T = i32>:  50%|") and "| 1/2 [" in frame for frame in shown)
+    assert any("100%|" in frame and "| 2/2 [" in frame for frame in shown)
+
+
+def test_what_is_left(slow, tmp_path, before, terminal):
+    _, rest = watch(before + DECLARE, {**slow, "TQDM_LEAVE": "1"}, tmp_path, ends=terminal)
+    assert frames(rest)[-1].startswith("compiling slow<T = f32>: 100%|██") and rest.endswith("\r\n")
+
+
+def test_a_notebook_shows_a_slow_compile(slow, tmp_path, before):
+    first, rest = watch(f"sys.modules['ipykernel'] = sys\n{before}{DECLARE}", slow, tmp_path)
+    assert is_bar(frames(first)[0], "compiling slow<T = f32>:   0%|") and rest.endswith(" \r")
+
+
+def test_a_terminal_without_such_letters(slow, tmp_path, terminal):
+    code = "sys.stderr.reconfigure(encoding='ascii')\n" + WITHOUT_TQDM + DECLARE
+    _, rest = watch(code, slow, tmp_path, ends=terminal)
+    assert "|##########| 1/1 [" in rest and "█" not in rest
+
+
+def test_a_terminal_that_goes_away(slow, tmp_path, terminal):
+    ours, theirs = terminal
+    process = start(f"{WITHOUT_TQDM}{DECLARE}print('declared', flush=True)", slow, theirs)
+    os.close(theirs)
+    read_until(ours, b"?kernel/s]")
     os.close(ours)
+    (tmp_path / "go").touch()
     assert process.wait() == 0
-    assert rest.endswith("\r" + " " * len("compiling slow ... 0 s") + "\r")
 
 
-def test_a_notebook_shows_a_slow_compile(slow, tmp_path):
-    first, rest = watch(f"sys.modules['ipykernel'] = sys\n{DECLARE}", slow, tmp_path)
-    assert first.startswith("\rcompiling slow ... 0 s") and rest.endswith(" \r")
-
-
-@pytest.mark.parametrize("stderr", ["sys.stderr", "type('', (), {'flush': lambda self: None})()"])
+@pytest.mark.parametrize("stderr", ["sys.stderr", "None", "type('', (), {'flush': lambda self: None})()"])
 def test_elsewhere_nothing_is_written(slow, tmp_path, stderr):
     assert watch(f"sys.stderr = {stderr}\n{DECLARE}", slow, tmp_path) == ("", "")
+
+
+def test_nothing_is_written_where_tqdm_is_not_wanted(slow, tmp_path, terminal, before):
+    assert watch(before + DECLARE, {**slow, "TQDM_DISABLE": "1"}, tmp_path, ends=terminal) == ("", "")
+
+
+def test_the_plain_line_is_tqdms():
+    std = pytest.importorskip("tqdm.std")
+    for total in (1, 2, 5, 7, 64, 1000):
+        for done in sorted({0, 1, total // 3, total // 2, total - 1, total}):
+            for seconds in (0.5, 0.9, 1.0, 3.2, 59.9, 61.0, 3599.0, 3661.0):
+                expected = std.tqdm.format_meter(done, total, seconds, unit="kernel", prefix="compiling f")
+                assert _progress.line("compiling f", done, total, seconds) == expected
+                expected = std.tqdm.format_meter(done, total, seconds, ascii=True, unit="kernel", prefix="f")
+                assert _progress.line("f", done, total, seconds, _progress.ASCII) == expected

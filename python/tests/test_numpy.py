@@ -24,7 +24,9 @@ def outcome(work, *arrays):
         result = work(*arrays)
     except Exception as error:
         return type(error), str(error), [array.tobytes() for array in arrays]
-    shown = None if result is None else (np.asarray(result).dtype, np.asarray(result).shape, np.asarray(result).tobytes())
+    shown = (
+        None if result is None else (np.asarray(result).dtype, np.asarray(result).shape, np.asarray(result).tobytes())
+    )
     return shown, [array.tobytes() for array in arrays]
 
 
@@ -199,6 +201,13 @@ def test_a_numpy_without_the_api_gives_buffers(api, kernels):
 
 
 def test_dtypes_are_what_they_are(ops):
-    for code, dtype in (("l", DType.int64), ("q", DType.int64), ("L", DType.uint64), ("Q", DType.uint64),
-                        ("i", DType.int32), ("?", DType.bool), ("e", DType.float16)):
+    for code, dtype in (
+        ("l", DType.int64),
+        ("q", DType.int64),
+        ("L", DType.uint64),
+        ("Q", DType.uint64),
+        ("i", DType.int32),
+        ("?", DType.bool),
+        ("e", DType.float16),
+    ):
         assert ops.same(np.zeros(2, code)).dtype is dtype

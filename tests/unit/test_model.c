@@ -457,6 +457,33 @@ static void graphs_that_cannot_run_are_refused(void **state)
     fer_module_release(module);
 }
 
+static void what_ops_lack_is_counted_once_for_each_choice_of_dtypes(void **state)
+{
+    (void)state;
+    fer_error error = FER_ERROR_INIT;
+    fer_module *module =
+        read_program("use \"kernels/graph\"\n"
+                     "graph inner(x: f64[n]) -> f64[n] { y = add(x, x) return y }\n"
+                     "graph g(x: f32[n], y: f64[n], z: i32[n], p: bool[]) {\n"
+                     "  a = add(x, x) b = add(a, a) c = call inner(y) d = call inner(c)\n"
+                     "  e = if p { f = add(z, z) yield f } else { yield z }\n"
+                     "  h = twice(b)\n"
+                     "  return h, d, e }");
+    const fer_graph *inner = fer_module_find(module, "inner");
+    const fer_graph *graph = fer_module_find(module, "g");
+    assert_int_equal(fer_graph_num_lacking(inner), 1);
+    assert_int_equal(fer_graph_num_lacking(graph), 2); /* f32 is compiled by the declaration */
+    fer_model *model = NULL;
+    ASSERT_OK(&error, fer_model_create(inner, NULL, &model, &error));
+    fer_model_release(model);
+    assert_int_equal(fer_graph_num_lacking(inner), 0);
+    assert_int_equal(fer_graph_num_lacking(graph), 1);
+    ASSERT_OK(&error, fer_model_create(graph, NULL, &model, &error));
+    fer_model_release(model);
+    assert_int_equal(fer_graph_num_lacking(graph), 0);
+    fer_module_release(module);
+}
+
 static void a_model_can_be_shared(void **state)
 {
     (void)state;
@@ -489,6 +516,7 @@ int main(void)
         cmocka_unit_test(a_result_that_is_not_as_staged_is_an_error),
         cmocka_unit_test(executors_are_chosen_by_name),
         cmocka_unit_test(graphs_that_cannot_run_are_refused),
+        cmocka_unit_test(what_ops_lack_is_counted_once_for_each_choice_of_dtypes),
         cmocka_unit_test(a_model_can_be_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -103,8 +103,9 @@ static void without_elements_nothing_overlaps(void **state)
 {
     (void)state;
     fer_error error = FER_ERROR_INIT;
-    fer_model *model = make_model("graph step(inout total: f32[n], x: f32[n], other: f32[m]) -> () {\n"
-                                  "  accumulate(total, x) return }");
+    fer_model *model =
+        make_model("graph step(inout total: f32[n], x: f32[n], other: f32[m]) -> () {\n"
+                   "  accumulate(total, x) return }");
     float numbers[] = {1, 2, 3};
     fer_tensor *inputs[3];
     for (int64_t i = 0; i < 3; i++)

@@ -64,7 +64,8 @@ static void what_is_changed_in_place_has_to_be_compact(void **state)
     fer_tensor *total = FLOATS(1, 2, 3);
     ASSERT_FAILS(&error, FER_VALUE_ERROR,
                  fer_model_run(model, (fer_tensor *[]){strided, total}, 2, NULL, 0, &error),
-                 "graph 'step': input 'total' is inout, but the tensor is not compact", "give a compact copy");
+                 "graph 'step': input 'total' is inout, but the tensor is not compact",
+                 "give a compact copy");
     assert_true(memory[4] == 4);
     run(model, (fer_tensor *[]){total, strided}, 2, NULL, 0);
     ASSERT_FLOATS(total, 5, 4, 3);

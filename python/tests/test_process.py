@@ -323,7 +323,7 @@ def test_other_signals_are_handled_during_a_compile(tmp_path):
     assert (run.returncode, run.stdout, run.stderr) == (0, "2.0\n", "")
 
 
-COUNT = """#include <ferrule/kernel.h>
+COUNTER = """#include <ferrule/kernel.h>
 KERNEL(count, IN(i64, 0, address)) { *(long *)AT(address) += 1; return OK; }
 """
 ENDLESS = (
@@ -350,7 +350,7 @@ def test_ctrl_c_stops_a_loop(send):
         "print(turns.value >= 10, run(Tensor(False)))\n"
     )
     process = subprocess.Popen(
-        [sys.executable, "-c", code, COUNT], stdout=subprocess.PIPE, text=True, start_new_session=True
+        [sys.executable, "-c", code, COUNTER], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     assert process.stdout.readline() == "runs\n"
     send(process.pid, signal.SIGINT)
@@ -370,7 +370,7 @@ def test_other_signals_are_handled_during_a_loop():
         "signal.setitimer(signal.ITIMER_REAL, 0.01)\n"
         "print(run(go), num_handled, turns.value > 0)\n"
     )
-    run = python(code, COUNT)
+    run = python(code, COUNTER)
     assert (run.returncode, run.stdout, run.stderr) == (0, "False 3 True\n", "")
 
 

@@ -29,7 +29,9 @@ static bool is_imported(void)
 /* A class may have any name, so only NumPy itself says which one is its own. */
 static Py_NO_INLINE void ask_numpy(const PyTypeObject *class)
 {
-    if (strcmp(class->tp_name, "numpy.ndarray") == 0 && is_imported()) {
+    if (strcmp(class->tp_name, "numpy.ndarray") != 0)
+        return;
+    if (is_imported()) {
         was_asked = true;
         if (_import_array() == 0)
             array_class = &PyArray_Type;

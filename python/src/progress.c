@@ -35,7 +35,7 @@ static void observe(void *context, const char *what, bool is_done)
     if (is_done)
         return;
     PyOS_snprintf(progress.what, sizeof progress.what, "%s", what);
-    if (progress.graph == NULL) {
+    if (progress.graph == NULL || progress.total == 0) {
         progress.total = 1;
         progress.start = now();
     }
@@ -46,10 +46,17 @@ void fpy_watch_compiles(void)
     fer_set_compile_observer(observe, NULL);
 }
 
+/* One at least, of what runs: checked kernels are others than those that the ops have. */
+static size_t num_left(void)
+{
+    size_t num_lacking = progress.graph == NULL ? 0 : fer_graph_num_lacking(progress.graph);
+    return num_lacking > 0 ? num_lacking : progress.is_running;
+}
+
 void fpy_begin_graph(const fer_graph *graph)
 {
     progress.graph = graph;
-    progress.total = fer_graph_num_lacking(graph);
+    progress.total = num_left();
     progress.start = now();
 }
 
@@ -58,22 +65,16 @@ void fpy_end_graph(void)
     progress.graph = NULL;
 }
 
-static size_t num_done(void)
-{
-    size_t num_left = progress.is_running;
-    if (progress.graph != NULL)
-        num_left = fer_graph_num_lacking(progress.graph);
-    return progress.total > num_left ? progress.total - num_left : 0;
-}
-
 /* Whether it shows anything; -1 with an exception, which is of a signal's handler. */
 static int call(const char *function, double seconds)
 {
+    size_t left = num_left();
+    size_t done = progress.total > left ? progress.total - left : 0;
     PyObject *module = PyImport_ImportModule("ferrule._progress");
-    PyObject *answer = module == NULL ? NULL
-                                      : PyObject_CallMethod(module, function, "snnd", progress.what,
-                                                            (Py_ssize_t)num_done(),
-                                                            (Py_ssize_t)progress.total, seconds);
+    PyObject *answer =
+        module == NULL ? NULL
+                       : PyObject_CallMethod(module, function, "snnd", progress.what,
+                                             (Py_ssize_t)done, (Py_ssize_t)progress.total, seconds);
     int is_shown = answer == NULL ? -1 : answer == Py_True;
     Py_XDECREF(answer);
     Py_XDECREF(module);
@@ -99,9 +100,12 @@ void fpy_end_progress(void)
         return;
     progress.is_shown = false;
     PyObject *exception = PyErr_Occurred() == NULL ? NULL : fpy_take_exception();
-    (void)call("end", now() - progress.start);
-    if (exception == NULL)
-        return;
-    PyErr_Clear();
-    fpy_put_exception(exception);
+    if (call("end", now() - progress.start) < 0) {
+        /* The work is done, so a Ctrl-C that came just now is for what comes next. */
+        if (exception == NULL && PyErr_ExceptionMatches(PyExc_KeyboardInterrupt))
+            PyErr_SetInterrupt();
+        PyErr_Clear();
+    }
+    if (exception != NULL)
+        fpy_put_exception(exception);
 }

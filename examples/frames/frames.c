@@ -1,15 +1,6 @@
 #include <ferrule/kernel.h>
 
-SIGNATURE(length, "<T>(x: T[n, *s]) -> i64[]");
 SIGNATURE(median, "(counts: i64[n]) -> i64[]");
-DTYPE_VAR(T, u8);
-
-/* How many rows x has. */
-KERNEL(length, OUT(i64, 0, y), IN(T, ANY, x))
-{
-    AT(y) = DIM(x, 0);
-    return OK;
-}
 
 /* The first level that at least half of all counted are not above; 0 where nothing was. */
 KERNEL(median, OUT(i64, 0, y), IN(i64, 1, counts))

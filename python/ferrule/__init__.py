@@ -30,7 +30,10 @@ from ferrule._core import (
     memory,
     set_checking,
 )
-from ferrule._shapes import concat, split
+
+TYPE_CHECKING = False  # as in typing, which takes its time to import
+if TYPE_CHECKING:
+    from ferrule._shapes import concat, split
 
 __all__ = [
     "AlgebraicDim",
@@ -78,3 +81,18 @@ def get_include() -> str:
     True
     """
     return _os.path.join(_os.path.dirname(_os.path.abspath(__file__)), "include")
+
+
+def __getattr__(name: str) -> object:
+    """What is imported when it is first used: it needs modules that importing ferrule does not."""
+    if name not in ("concat", "split"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from ferrule import _shapes
+
+    value: object = getattr(_shapes, name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -14,7 +14,7 @@ from ferrule import _core, custom
 pytest.importorskip("numpy")
 pytest.importorskip("ml_dtypes")
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-NAMES = {**vars(ferrule), "ferrule": ferrule, "custom": custom}
+NAMES = {name: getattr(ferrule, name) for name in ferrule.__all__} | {"ferrule": ferrule}
 
 
 def run(name, text, names):

@@ -44,7 +44,7 @@ def test_a_shape_may_change_while_it_is_read():
 
 def test_text_is_no_sequence():
     for make in (TensorType, custom.TemplateType):
-        with pytest.raises(TypeError, match="sequence of dims, not str"):
+        with pytest.raises(TypeError, match="sequence of dims.*, not str"):
             make("f32", "10")
     with pytest.raises(TypeError, match="not str"):
         Tensor.zeros("10")

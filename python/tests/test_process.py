@@ -393,7 +393,8 @@ def test_fork(ops):
 def test_fork_while_threads_work(kernels):
     """Whatever the threads are at: a child has none of them, and waits for none of them."""
     code = (
-        "import itertools, os, sys, threading\nfrom ferrule import Tensor, custom\n"
+        "import itertools, os, sys, threading, warnings\nfrom ferrule import Tensor, custom\n"
+        "warnings.simplefilter('ignore', DeprecationWarning)  # of a fork beside threads, since 3.12\n"
         "same = custom.declare('same', custom_extensions=sys.argv[1])\n"
         "scale = custom.declare('scale', custom_extensions=sys.argv[1])\n"
         "x, end = Tensor.ones(100000), threading.Event()\n"

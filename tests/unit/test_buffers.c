@@ -136,44 +136,13 @@ static void values_made_inside_may_change(void **state)
 
 /* --- Running ---------------------------------------------------------------------------------- */
 
-/* The model of the last graph of a program. */
-static fer_model *make_last(const char *text)
+static fer_model *make_standard(const char *text)
 {
-    fer_error error = FER_ERROR_INIT;
     fer_text program = FER_TEXT_INIT;
-    fer_text_printf(&program, "use \"kernels/graph\" use \"std\"\n%s", text);
-    fer_module *module = read_program(fer_text_string(&program));
+    fer_text_printf(&program, "use \"std\"\n%s", text);
+    fer_model *model = make_model(fer_text_string(&program));
     fer_text_free(&program);
-    fer_model *model = NULL;
-    ASSERT_OK(&error,
-              fer_model_create(fer_module_graph_at(module, fer_module_num_graphs(module) - 1), NULL,
-                               &model, &error));
-    fer_module_release(module);
     return model;
-}
-
-static fer_tensor *make_int(int64_t value)
-{
-    fer_error error = FER_ERROR_INIT;
-    fer_tensor *tensor = NULL;
-    ASSERT_OK(&error,
-              fer_tensor_copy_from(FER_I64, 0, NULL, &value, (fer_device){0}, &tensor, &error));
-    return tensor;
-}
-
-static fer_tensor *make_bool(bool value)
-{
-    fer_error error = FER_ERROR_INIT;
-    fer_tensor *tensor = NULL;
-    ASSERT_OK(&error,
-              fer_tensor_copy_from(FER_BOOL, 0, NULL, &value, (fer_device){0}, &tensor, &error));
-    return tensor;
-}
-
-static void release_all(fer_tensor **tensors, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        fer_tensor_release(tensors[i]);
 }
 
 /* What may change is checked, whether or not it does. */
@@ -181,7 +150,8 @@ static void a_buffer_is_writable_and_nothing_else(void **state)
 {
     (void)state;
     fer_error error = FER_ERROR_INIT;
-    fer_model *model = make_last("graph step(inout b: f32[n], x: f32[m]) { y = load(b) return y }");
+    fer_model *model =
+        make_standard("graph step(inout b: f32[n], x: f32[m]) { y = load(b) return y }");
     float memory[] = {1, 2, 3};
     fer_tensor *inputs[2] = {NULL}, *y = NULL;
     ASSERT_OK(&error, fer_tensor_borrow(FER_F32, 1, &(int64_t){3}, memory, true, (fer_device){0},
@@ -203,10 +173,10 @@ static void a_buffer_is_writable_and_nothing_else(void **state)
 static void a_reader_before_a_writer_sees_what_stood_there(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph g(inout b: f32[n], x: f32[n]) {\n"
-                                 "  before = load(b) twofold = twice(b) store(b, x)\n"
-                                 "  after = load(b) fourfold = twice(b)\n"
-                                 "  return before, twofold, after, fourfold }");
+    fer_model *model = make_standard("graph g(inout b: f32[n], x: f32[n]) {\n"
+                                     "  before = load(b) twofold = twice(b) store(b, x)\n"
+                                     "  after = load(b) fourfold = twice(b)\n"
+                                     "  return before, twofold, after, fourfold }");
     fer_tensor *inputs[] = {FLOATS(1, 2), FLOATS(10, 20)};
     fer_tensor *outputs[4];
     run(model, inputs, 2, outputs, 4);
@@ -224,7 +194,7 @@ static void a_reader_before_a_writer_sees_what_stood_there(void **state)
 static void writes_come_in_their_order(void **state)
 {
     (void)state;
-    fer_model *model = make_last(
+    fer_model *model = make_standard(
         "graph g(inout b: f32[1], c: bool[], k: i64[]) {\n"
         "  one = constant f32[1] [1] two = constant f32[1] [2]\n"
         "  if c { store(b, one) accumulate(b, two) } else { store(b, two) store(b, one) }\n"
@@ -246,9 +216,9 @@ static void writes_come_in_their_order(void **state)
 static void a_writer_runs_though_its_result_is_unused(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph g(inout b: f32[n], x: f32[n], y: f32[n], c: bool[]) {\n"
-                                 "  a = replace(b, x) if c { unused = replace(b, y) }\n"
-                                 "  last = replace(b, x) return last }");
+    fer_model *model = make_standard("graph g(inout b: f32[n], x: f32[n], y: f32[n], c: bool[]) {\n"
+                                     "  a = replace(b, x) if c { unused = replace(b, y) }\n"
+                                     "  last = replace(b, x) return last }");
     for (int choice = 0; choice < 2; choice++) {
         fer_tensor *inputs[] = {FLOATS(1, 2), FLOATS(3, 4), FLOATS(5, 6), make_bool(choice == 1)};
         fer_tensor *last = NULL;
@@ -269,10 +239,10 @@ static void a_writer_runs_though_its_result_is_unused(void **state)
 static void outputs_are_tensors_of_their_own(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph g(inout b: f32[n], x: f32[n]) {\n"
-                                 "  view = rebind b [n] k = constant f32[1] [7]\n"
-                                 "  y = load(b) z = rebind y [n] store(b, x)\n"
-                                 "  return b, b, view, x, k, k, y, y, z }");
+    fer_model *model = make_standard("graph g(inout b: f32[n], x: f32[n]) {\n"
+                                     "  view = rebind b [n] k = constant f32[1] [7]\n"
+                                     "  y = load(b) z = rebind y [n] store(b, x)\n"
+                                     "  return b, b, view, x, k, k, y, y, z }");
     fer_tensor *inputs[] = {FLOATS(1, 2), FLOATS(3, 4)};
     enum { NUM_OUTPUTS = 9 };
     fer_tensor *outputs[NUM_OUTPUTS];
@@ -301,16 +271,16 @@ static void a_view_that_leaves_a_block_is_a_copy(void **state)
 {
     (void)state;
     fer_model *model =
-        make_last("graph look(inout b: f32[m]) { view = rebind b [m] return view, b }\n"
-                  "graph g(inout b: f32[2], x: f32[2], c: bool[], k: i64[]) {\n"
-                  "  arm = if c { v = rebind b [2] yield v } else { yield x }\n"
-                  "  accumulate(b, x)\n"
-                  "  turn, i = while t = x, j = k { go = is_positive(j) yield go } do {\n"
-                  "    v = rebind b [2] next = count_down(j) yield v, next }\n"
-                  "  accumulate(b, x)\n"
-                  "  called, same = call look(b)\n"
-                  "  accumulate(b, x) accumulate(same, x)\n"
-                  "  return arm, turn, called, same }");
+        make_standard("graph look(inout b: f32[m]) { view = rebind b [m] return view, b }\n"
+                      "graph g(inout b: f32[2], x: f32[2], c: bool[], k: i64[]) {\n"
+                      "  arm = if c { v = rebind b [2] yield v } else { yield x }\n"
+                      "  accumulate(b, x)\n"
+                      "  turn, i = while t = x, j = k { go = is_positive(j) yield go } do {\n"
+                      "    v = rebind b [2] next = count_down(j) yield v, next }\n"
+                      "  accumulate(b, x)\n"
+                      "  called, same = call look(b)\n"
+                      "  accumulate(b, x) accumulate(same, x)\n"
+                      "  return arm, turn, called, same }");
     fer_tensor *inputs[] = {FLOATS(1, 2), FLOATS(10, 20), make_bool(true), make_int(2)};
     fer_tensor *outputs[4];
     run(model, inputs, 4, outputs, 4);
@@ -329,13 +299,13 @@ static void a_view_in_another_shape_is_the_buffer(void **state)
 {
     (void)state;
     fer_model *model =
-        make_last("graph put(inout b: f32[k, 1], x: f32[k, 1]) { store(b, x) return b }\n"
-                  "graph g(inout b: f32[n], x: f32[n], c: bool[]) {\n"
-                  "  view = reshape b [n, 1] column = reshape x [n, 1]\n"
-                  "  was = load(view) arm = if c { v = reshape b [1, n] yield v }\n"
-                  "  else { v = reshape x [1, n] yield v }\n"
-                  "  put = call put(view, column) accumulate(b, x)\n"
-                  "  is = load(view) return was, arm, put, is, view }");
+        make_standard("graph put(inout b: f32[k, 1], x: f32[k, 1]) { store(b, x) return b }\n"
+                      "graph g(inout b: f32[n], x: f32[n], c: bool[]) {\n"
+                      "  view = reshape b [n, 1] column = reshape x [n, 1]\n"
+                      "  was = load(view) arm = if c { v = reshape b [1, n] yield v }\n"
+                      "  else { v = reshape x [1, n] yield v }\n"
+                      "  put = call put(view, column) accumulate(b, x)\n"
+                      "  is = load(view) return was, arm, put, is, view }");
     fer_tensor *inputs[] = {FLOATS(1, 2), FLOATS(10, 20), make_bool(true)};
     fer_tensor *outputs[5];
     run(model, inputs, 3, outputs, 5);
@@ -356,14 +326,14 @@ static void a_call_changes_the_callers_buffer(void **state)
 {
     (void)state;
     fer_model *model =
-        make_last("graph add(inout to: f32[m], x: f32[m]) {\n"
-                  "  before = load(to) accumulate(to, x) return before }\n"
-                  "graph twofold(inout to: f32[m], x: f32[m]) {\n"
-                  "  a = call add(to, x) view = rebind to [m] b = call add(view, x)\n"
-                  "  return b }\n"
-                  "graph g(inout b: f32[n], x: f32[n]) {\n"
-                  "  own = load(b) first = call twofold(b, x)\n"
-                  "  second = call twofold(own, b) return first, second, own }");
+        make_standard("graph add(inout to: f32[m], x: f32[m]) {\n"
+                      "  before = load(to) accumulate(to, x) return before }\n"
+                      "graph twofold(inout to: f32[m], x: f32[m]) {\n"
+                      "  a = call add(to, x) view = rebind to [m] b = call add(view, x)\n"
+                      "  return b }\n"
+                      "graph g(inout b: f32[n], x: f32[n]) {\n"
+                      "  own = load(b) first = call twofold(b, x)\n"
+                      "  second = call twofold(own, b) return first, second, own }");
     fer_tensor *inputs[] = {FLOATS(1, 2), FLOATS(10, 20)};
     fer_tensor *outputs[3];
     run(model, inputs, 2, outputs, 3);
@@ -382,15 +352,15 @@ static void a_failure_in_a_loop_keeps_what_was_written(void **state)
     (void)state;
     fer_error error = FER_ERROR_INIT;
     fer_model *model =
-        make_last("graph g(inout b: f32[3], inout last: f32[2], k: i64[]) {\n"
-                  "  step = constant i64[1] [1] minus = constant f32[2] [-1, -1]\n"
-                  "  place = constant i64[1] [0]\n"
-                  "  one = constant f32[1] [1]\n"
-                  "  i = while j = k { go = is_positive(j) yield go } do {\n"
-                  "    store_slice(b, one, place, step)\n"
-                  "    ok = refuse_negative(last) accumulate(last, minus)\n"
-                  "    next = count_down(j) store_slice(b, ok, step, step) yield next }\n"
-                  "  return }");
+        make_standard("graph g(inout b: f32[3], inout last: f32[2], k: i64[]) {\n"
+                      "  step = constant i64[1] [1] minus = constant f32[2] [-1, -1]\n"
+                      "  place = constant i64[1] [0]\n"
+                      "  one = constant f32[1] [1]\n"
+                      "  i = while j = k { go = is_positive(j) yield go } do {\n"
+                      "    store_slice(b, one, place, step)\n"
+                      "    ok = refuse_negative(last) accumulate(last, minus)\n"
+                      "    next = count_down(j) store_slice(b, ok, step, step) yield next }\n"
+                      "  return }");
     fer_tensor *inputs[] = {FLOATS(7, 8, 9), FLOATS(2, 1), make_int(10)};
     ASSERT_FAILS(&error, FER_RUNTIME_ERROR, fer_model_run(model, inputs, 3, NULL, 0, &error),
                  "iteration 3 of while: refuse_negative: element 1 is -1");

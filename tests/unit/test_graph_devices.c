@@ -38,26 +38,6 @@ static void operands_on_several_devices_are_not_staged(void **state)
                  "t.fer:2:41", "graph 'g'", "add", "device", "explicit transfer");
 }
 
-/* A program's last graph. */
-static const fer_graph *last_graph(const fer_module *module)
-{
-    return fer_module_graph_at(module, fer_module_num_graphs(module) - 1);
-}
-
-/* The model of a program's last graph, which uses the package of the tests. */
-static fer_model *make_last(const char *text)
-{
-    fer_error error = FER_ERROR_INIT;
-    fer_text program = FER_TEXT_INIT;
-    fer_model *model = NULL;
-    fer_text_printf(&program, "use \"kernels/graph\"\n%s", text);
-    fer_module *module = read_program(fer_text_string(&program));
-    fer_text_free(&program);
-    ASSERT_OK(&error, fer_model_create(last_graph(module), NULL, &model, &error));
-    fer_module_release(module);
-    return model;
-}
-
 static const fer_device SECOND = {1};
 
 /* The tensor on the second device; takes the one that is given. */
@@ -68,30 +48,6 @@ static fer_tensor *move(fer_tensor *tensor)
     ASSERT_OK(&error, fer_tensor_clone(tensor, SECOND, &moved, &error));
     fer_tensor_release(tensor);
     return moved;
-}
-
-static fer_tensor *make_bool(bool value)
-{
-    fer_error error = FER_ERROR_INIT;
-    fer_tensor *tensor = NULL;
-    ASSERT_OK(&error,
-              fer_tensor_copy_from(FER_BOOL, 0, NULL, &value, (fer_device){0}, &tensor, &error));
-    return tensor;
-}
-
-static fer_tensor *make_int(int64_t value)
-{
-    fer_error error = FER_ERROR_INIT;
-    fer_tensor *tensor = NULL;
-    ASSERT_OK(&error,
-              fer_tensor_copy_from(FER_I64, 0, NULL, &value, (fer_device){0}, &tensor, &error));
-    return tensor;
-}
-
-static void release(fer_tensor **tensors, size_t num_tensors)
-{
-    for (size_t i = 0; i < num_tensors; i++)
-        fer_tensor_release(tensors[i]);
 }
 
 #define ASSERT_PARSE_FAILS(program, ...)                                                           \
@@ -183,13 +139,13 @@ static void an_op_may_be_called_transfer(void **state)
 static void values_move_between_devices(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph g(x: f32[n], y: f32[n] @ 1) {\n"
-                                 "  far = transfer x @ 1\n"
-                                 "  sum = add(far, y)\n"
-                                 "  near = transfer sum @ 0\n"
-                                 "  back = scale(near, 10)\n"
-                                 "  both = add(back, x)\n"
-                                 "  return sum, both, far }");
+    fer_model *model = make_model("graph g(x: f32[n], y: f32[n] @ 1) {\n"
+                                  "  far = transfer x @ 1\n"
+                                  "  sum = add(far, y)\n"
+                                  "  near = transfer sum @ 0\n"
+                                  "  back = scale(near, 10)\n"
+                                  "  both = add(back, x)\n"
+                                  "  return sum, both, far }");
     for (float turn = 1; turn < 3; turn++) {
         fer_tensor *inputs[] = {FLOATS(1, 2), move(FLOATS(turn, 20))};
         fer_tensor *outputs[3];
@@ -200,8 +156,8 @@ static void values_move_between_devices(void **state)
         assert_int_equal(fer_tensor_device(outputs[0]).id, 1);
         assert_int_equal(fer_tensor_device(outputs[1]).id, 0);
         assert_int_equal(fer_tensor_device(outputs[2]).id, 1);
-        release(inputs, 2);
-        release(outputs, 3);
+        release_all(inputs, 2);
+        release_all(outputs, 3);
     }
     fer_model_release(model);
 }
@@ -210,13 +166,13 @@ static void values_move_between_devices(void **state)
 static void a_transfer_is_a_value_of_its_own(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph g(x: f32[n]) {\n"
-                                 "  same = transfer x @ 0\n"
-                                 "  accumulate(same, x)\n"
-                                 "  far = transfer same @ 1\n"
-                                 "  more = twice(far)\n"
-                                 "  accumulate(far, more)\n"
-                                 "  return x, same, far }");
+    fer_model *model = make_model("graph g(x: f32[n]) {\n"
+                                  "  same = transfer x @ 0\n"
+                                  "  accumulate(same, x)\n"
+                                  "  far = transfer same @ 1\n"
+                                  "  more = twice(far)\n"
+                                  "  accumulate(far, more)\n"
+                                  "  return x, same, far }");
     fer_tensor *x = FLOATS(1, 2), *outputs[3];
     run(model, &x, 1, outputs, 3);
     ASSERT_FLOATS(x, 1, 2);
@@ -224,25 +180,25 @@ static void a_transfer_is_a_value_of_its_own(void **state)
     ASSERT_FLOATS(outputs[1], 2, 4);
     ASSERT_FLOATS(outputs[2], 6, 12);
     fer_tensor_release(x);
-    release(outputs, 3);
+    release_all(outputs, 3);
     fer_model_release(model);
 }
 
 static void a_size_that_is_found_moves_too(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph g(x: f32[n]) {\n"
-                                 "  kept = positive(x)\n"
-                                 "  far = transfer kept @ 1\n"
-                                 "  double = add(far, far)\n"
-                                 "  return far, double }");
+    fer_model *model = make_model("graph g(x: f32[n]) {\n"
+                                  "  kept = positive(x)\n"
+                                  "  far = transfer kept @ 1\n"
+                                  "  double = add(far, far)\n"
+                                  "  return far, double }");
     fer_tensor *x = FLOATS(-1, 2, 3), *outputs[2];
     run(model, &x, 1, outputs, 2);
     ASSERT_FLOATS(outputs[0], 2, 3);
     ASSERT_FLOATS(outputs[1], 4, 6);
     assert_int_equal(fer_tensor_device(outputs[1]).id, 1);
     fer_tensor_release(x);
-    release(outputs, 2);
+    release_all(outputs, 2);
     fer_model_release(model);
 }
 
@@ -255,17 +211,17 @@ static void arms_give_values_on_one_device(void **state)
                        "  y = if c { f = transfer x @ 1 yield f } else { yield x } return y }",
                        "graph 'g': if: result 0 is f32[n] @ 1 in the first arm, but f32[n] in the "
                        "else arm");
-    fer_model *model = make_last("graph g(x: f32[n], c: bool[] @ 1) {\n"
-                                 "  y = if c { f = transfer x @ 1 yield f }\n"
-                                 "      else { t = twice(x) f = transfer t @ 1 yield f }\n"
-                                 "  return y }");
+    fer_model *model = make_model("graph g(x: f32[n], c: bool[] @ 1) {\n"
+                                  "  y = if c { f = transfer x @ 1 yield f }\n"
+                                  "      else { t = twice(x) f = transfer t @ 1 yield f }\n"
+                                  "  return y }");
     for (int turn = 0; turn < 2; turn++) {
         fer_tensor *inputs[] = {FLOATS(1, 2), move(make_bool(turn == 0))};
         fer_tensor *y = NULL;
         run(model, inputs, 2, &y, 1);
         ASSERT_FLOATS(y, (float)(turn + 1), (float)(2 * turn + 2));
         assert_int_equal(fer_tensor_device(y).id, 1);
-        release(inputs, 2);
+        release_all(inputs, 2);
         fer_tensor_release(y);
     }
     fer_model_release(model);
@@ -278,21 +234,22 @@ static void a_loop_carries_values_where_they_are(void **state)
                        "  y = while s = x { yield c } do { f = transfer s @ 1 yield f } return y }",
                        "graph 'g': while: carried value 0 's' is f32[n], but the body yields "
                        "f32[n] @ 1 for it; a loop carries values of one type");
-    fer_model *model = make_last("graph g(x: f32[n] @ 1, i: i64[]) {\n"
-                                 "  y, j = while s = x, k = i { c = is_positive(k) yield c } do {\n"
-                                 "    near = transfer s @ 0\n"
-                                 "    double = twice(near)\n"
-                                 "    next = transfer double @ 1\n"
-                                 "    left = count_down(k)\n"
-                                 "    yield next, left\n"
-                                 "  }\n"
-                                 "  return y }");
+    fer_model *model =
+        make_model("graph g(x: f32[n] @ 1, i: i64[]) {\n"
+                   "  y, j = while s = x, k = i { c = is_positive(k) yield c } do {\n"
+                   "    near = transfer s @ 0\n"
+                   "    double = twice(near)\n"
+                   "    next = transfer double @ 1\n"
+                   "    left = count_down(k)\n"
+                   "    yield next, left\n"
+                   "  }\n"
+                   "  return y }");
     fer_tensor *inputs[] = {move(FLOATS(1, -3)), make_int(4)};
     fer_tensor *y = NULL;
     run(model, inputs, 2, &y, 1);
     ASSERT_FLOATS(y, 16, -48);
     assert_int_equal(fer_tensor_device(y).id, 1);
-    release(inputs, 2);
+    release_all(inputs, 2);
     fer_tensor_release(y);
     fer_model_release(model);
 }
@@ -306,10 +263,10 @@ static void arguments_are_where_the_called_graph_takes_them(void **state)
         "t.fer:3:26",
         "graph 'g': call of 'f': input 'x' is on device 0, but the graph takes it on "
         "device 1; insert an explicit transfer");
-    fer_model *model = make_last("graph f(x: f32[n] @ 1, k: f32[n]) {\n"
-                                 "  a = transfer k @ 1 s = add(x, a) return s, k }\n"
-                                 "graph g(x: f32[n]) {\n"
-                                 "  far = transfer x @ 1 y, z = call f(far, x) return y, z }");
+    fer_model *model = make_model("graph f(x: f32[n] @ 1, k: f32[n]) {\n"
+                                  "  a = transfer k @ 1 s = add(x, a) return s, k }\n"
+                                  "graph g(x: f32[n]) {\n"
+                                  "  far = transfer x @ 1 y, z = call f(far, x) return y, z }");
     fer_tensor *x = FLOATS(1, 2), *outputs[2];
     run(model, &x, 1, outputs, 2);
     ASSERT_FLOATS(outputs[0], 2, 4);
@@ -317,7 +274,7 @@ static void arguments_are_where_the_called_graph_takes_them(void **state)
     assert_int_equal(fer_tensor_device(outputs[0]).id, 1);
     assert_int_equal(fer_tensor_device(outputs[1]).id, 0);
     fer_tensor_release(x);
-    release(outputs, 2);
+    release_all(outputs, 2);
     fer_model_release(model);
 }
 
@@ -354,7 +311,7 @@ static void a_refused_op_leaves_the_graph_as_it_was(void **state)
     run(model, inputs, 2, &y, 1);
     ASSERT_FLOATS(y, 5);
     assert_int_equal(calls, 1);
-    release(inputs, 2);
+    release_all(inputs, 2);
     fer_tensor_release(y);
     fer_model_release(model);
     fer_op_release(count);
@@ -366,8 +323,8 @@ static void inputs_elsewhere_are_refused_before_anything_runs(void **state)
 {
     (void)state;
     fer_error error = FER_ERROR_INIT;
-    fer_model *model = make_last("graph g(at: i64[], x: f32[n] @ 1) {\n"
-                                 "  c = count_call(at) y = scale(x, 2) return c, y }");
+    fer_model *model = make_model("graph g(at: i64[], x: f32[n] @ 1) {\n"
+                                  "  c = count_call(at) y = scale(x, 2) return c, y }");
     long calls = 0;
     fer_tensor *inputs[] = {make_int((int64_t)(intptr_t)&calls), FLOATS(1, 2)};
     fer_tensor *outputs[2] = {NULL, NULL};
@@ -380,12 +337,12 @@ static void inputs_elsewhere_are_refused_before_anything_runs(void **state)
     ASSERT_FLOATS(outputs[1], 2, 4);
     assert_int_equal(fer_tensor_device(outputs[1]).id, 1);
     assert_int_equal(calls, 1);
-    release(outputs, 2);
+    release_all(outputs, 2);
     inputs[0] = move(inputs[0]);
     ASSERT_FAILS(&error, FER_VALUE_ERROR, fer_model_run(model, inputs, 2, outputs, 2, &error),
                  "input 'at' is on device 1, but the graph takes it on device 0");
     assert_int_equal(calls, 1);
-    release(inputs, 2);
+    release_all(inputs, 2);
     fer_model_release(model);
 }
 

@@ -1,41 +1,6 @@
 /* Running control flow and calls: values, what happens in place, and failures midway. */
 #include "testing_graph.h"
 
-static fer_tensor *make_scalar(fer_dtype dtype, const void *element)
-{
-    fer_error error = FER_ERROR_INIT;
-    fer_tensor *tensor = NULL;
-    ASSERT_OK(&error,
-              fer_tensor_copy_from(dtype, 0, NULL, element, (fer_device){0}, &tensor, &error));
-    return tensor;
-}
-
-static fer_tensor *make_int(int64_t value)
-{
-    return make_scalar(FER_I64, &value);
-}
-
-static fer_tensor *make_bool(bool value)
-{
-    return make_scalar(FER_BOOL, &value);
-}
-
-/* The model of the last graph of a program. */
-static fer_model *make_last(const char *text)
-{
-    fer_error error = FER_ERROR_INIT;
-    fer_text program = FER_TEXT_INIT;
-    fer_text_printf(&program, "use \"kernels/graph\"\n%s", text);
-    fer_module *module = read_program(fer_text_string(&program));
-    fer_text_free(&program);
-    fer_model *model = NULL;
-    ASSERT_OK(&error,
-              fer_model_create(fer_module_graph_at(module, fer_module_num_graphs(module) - 1), NULL,
-                               &model, &error));
-    fer_module_release(module);
-    return model;
-}
-
 /* Runs a model of a vector and one more input; takes both. */
 static void run_two(fer_model *model, fer_tensor *x, fer_tensor *second, fer_tensor **outputs,
                     size_t num_outputs)
@@ -51,10 +16,10 @@ static void run_two(fer_model *model, fer_tensor *x, fer_tensor *second, fer_ten
 static void an_if_runs_one_arm(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph g(c: bool[], counter: i64[]) -> f32[] {\n"
-                                 "  y = if c { one = constant f32[] [1] yield one }\n"
-                                 "      else { two = count_call(counter) yield two }\n"
-                                 "  return y }");
+    fer_model *model = make_model("graph g(c: bool[], counter: i64[]) -> f32[] {\n"
+                                  "  y = if c { one = constant f32[] [1] yield one }\n"
+                                  "      else { two = count_call(counter) yield two }\n"
+                                  "  return y }");
     long count = 0;
     for (int turn = 0; turn < 4; turn++) {
         fer_tensor *inputs[] = {make_bool(turn % 2 == 0), make_int((int64_t)(intptr_t)&count)};
@@ -74,14 +39,14 @@ static void an_arm_is_checked_when_it_is_reached(void **state)
 {
     (void)state;
     fer_error error = FER_ERROR_INIT;
-    fer_model *model = make_last("graph g(x: f32[n], c: bool[]) -> f32[n] {\n"
-                                 "  y = if c { p = pairs(x) big = add(x, x) yield big }\n"
-                                 "      else { yield x }\n"
-                                 "  z = if c { p = pairs(x) r = rebind p [m] yield r }\n"
-                                 "      else { r = rebind x [m] yield r }\n"
-                                 "  s = twice(z)\n"
-                                 "  t = rebind s [2]\n"
-                                 "  return y }");
+    fer_model *model = make_model("graph g(x: f32[n], c: bool[]) -> f32[n] {\n"
+                                  "  y = if c { p = pairs(x) big = add(x, x) yield big }\n"
+                                  "      else { yield x }\n"
+                                  "  z = if c { p = pairs(x) r = rebind p [m] yield r }\n"
+                                  "      else { r = rebind x [m] yield r }\n"
+                                  "  s = twice(z)\n"
+                                  "  t = rebind s [2]\n"
+                                  "  return y }");
     fer_tensor *y = NULL;
     run_two(model, FLOATS(1, 2, 3, 4), make_bool(true), &y, 1);
     ASSERT_FLOATS(y, 2, 4, 6, 8);
@@ -104,12 +69,12 @@ static void an_arm_is_checked_when_it_is_reached(void **state)
 static void a_size_leaves_an_if_by_a_common_name(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph g(x: f32[n], c: bool[]) {\n"
-                                 "  y = if c { k = positive(x) r = rebind k [m] yield r }\n"
-                                 "      else { e = every(x) r = rebind e [m] yield r }\n"
-                                 "  z = twice(y)\n"
-                                 "  both = add(z, y)\n"
-                                 "  return both, y, y }");
+    fer_model *model = make_model("graph g(x: f32[n], c: bool[]) {\n"
+                                  "  y = if c { k = positive(x) r = rebind k [m] yield r }\n"
+                                  "      else { e = every(x) r = rebind e [m] yield r }\n"
+                                  "  z = twice(y)\n"
+                                  "  both = add(z, y)\n"
+                                  "  return both, y, y }");
     fer_tensor *outputs[3];
     for (int turn = 0; turn < 2; turn++) {
         run_two(model, FLOATS(1, -2, 3, 4), make_bool(true), outputs, 3);
@@ -131,7 +96,7 @@ static void a_size_leaves_an_if_by_a_common_name(void **state)
 static void assert_binds_anew(const char *text)
 {
     fer_error error = FER_ERROR_INIT;
-    fer_model *model = make_last(text);
+    fer_model *model = make_model(text);
     fer_tensor *inputs[] = {make_bool(true), FLOATS(1, -1, 2, 3), FLOATS(1, 2)};
     fer_tensor *y = NULL;
     for (int turn = 0; turn < 2; turn++) {
@@ -172,7 +137,7 @@ static void a_name_of_a_block_is_bound_anew_behind_it(void **state)
 static void a_loop_runs_as_often_as_its_condition_says(void **state)
 {
     (void)state;
-    fer_model *model = make_last(COUNT_DOWN("a = twice(s) yield a, t, next"));
+    fer_model *model = make_model(COUNT_DOWN("a = twice(s) yield a, t, next"));
     for (int64_t turns = 0; turns < 4; turns++) {
         fer_tensor *outputs[4];
         run_two(model, FLOATS(1, -2), make_int(turns), outputs, 4);
@@ -190,12 +155,12 @@ static void a_loop_runs_as_often_as_its_condition_says(void **state)
 static void carried_values_can_change_places(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph g(x: f32[n], k: i64[]) {\n"
-                                 "  y = twice(x) z = twice(y)\n"
-                                 "  a, b, c, i = while a = x, b = y, c = z, j = k {\n"
-                                 "    go = is_positive(j) yield go\n"
-                                 "  } do { next = count_down(j) yield b, c, a, next }\n"
-                                 "  return a, b, c }");
+    fer_model *model = make_model("graph g(x: f32[n], k: i64[]) {\n"
+                                  "  y = twice(x) z = twice(y)\n"
+                                  "  a, b, c, i = while a = x, b = y, c = z, j = k {\n"
+                                  "    go = is_positive(j) yield go\n"
+                                  "  } do { next = count_down(j) yield b, c, a, next }\n"
+                                  "  return a, b, c }");
     static const float EXPECTED[4][3] = {{1, 2, 4}, {2, 4, 1}, {4, 1, 2}, {1, 2, 4}};
     for (int64_t turns = 0; turns < 4; turns++) {
         fer_tensor *outputs[3];
@@ -213,21 +178,21 @@ static void a_turn_overwrites_nothing_that_a_later_one_reads(void **state)
 {
     (void)state;
     fer_model *model =
-        make_last("graph g(x: f32[n], k: i64[]) {\n"
-                  "  old = twice(x)\n"
-                  "  s, i = while s = x, j = k { go = is_positive(j) yield go }\n"
-                  "  do {\n"
-                  "    next = count_down(j)\n"
-                  "    a = add(s, old)\n"
-                  "    b = twice(a)\n"
-                  "    c = twice(b)\n"
-                  "    d = add(c, a)\n"
-                  "    s2, i2 = while u = d, l = k { go2 = is_positive(l) yield go2 }\n"
-                  "    do { m = count_down(l) v = add(u, a) w = add(v, old) yield w, m }\n"
-                  "    yield s2, next\n"
-                  "  }\n"
-                  "  last = twice(s)\n"
-                  "  return last }");
+        make_model("graph g(x: f32[n], k: i64[]) {\n"
+                   "  old = twice(x)\n"
+                   "  s, i = while s = x, j = k { go = is_positive(j) yield go }\n"
+                   "  do {\n"
+                   "    next = count_down(j)\n"
+                   "    a = add(s, old)\n"
+                   "    b = twice(a)\n"
+                   "    c = twice(b)\n"
+                   "    d = add(c, a)\n"
+                   "    s2, i2 = while u = d, l = k { go2 = is_positive(l) yield go2 }\n"
+                   "    do { m = count_down(l) v = add(u, a) w = add(v, old) yield w, m }\n"
+                   "    yield s2, next\n"
+                   "  }\n"
+                   "  last = twice(s)\n"
+                   "  return last }");
     for (int64_t turns = 0; turns < 4; turns++) {
         float s = 1;
         for (int64_t i = 0; i < turns; i++) {
@@ -247,24 +212,24 @@ static void a_turn_overwrites_nothing_that_a_later_one_reads(void **state)
 static void sizes_in_a_loop_follow_the_data_in_each_turn(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph g(x: f32[n], k: i64[]) {\n"
-                                 "  one = constant f32[1] [1]\n"
-                                 "  seen = constant f32[1] [0]\n"
-                                 "  s, i = while s = x, j = k { go = is_positive(j) yield go }\n"
-                                 "  do {\n"
-                                 "    next = count_down(j)\n"
-                                 "    kept = positive(s)\n"
-                                 "    big = largest(kept)\n"
-                                 "    neg = scale(one, big)\n"
-                                 "    accumulate(seen, neg)\n"
-                                 "    low, high = halves(s)\n"
-                                 "    more = positive(high)\n"
-                                 "    other = largest(more)\n"
-                                 "    u = scale(s, other)\n"
-                                 "    flipped = choose(u, true)\n"
-                                 "    yield flipped, next\n"
-                                 "  }\n"
-                                 "  return s, seen }");
+    fer_model *model = make_model("graph g(x: f32[n], k: i64[]) {\n"
+                                  "  one = constant f32[1] [1]\n"
+                                  "  seen = constant f32[1] [0]\n"
+                                  "  s, i = while s = x, j = k { go = is_positive(j) yield go }\n"
+                                  "  do {\n"
+                                  "    next = count_down(j)\n"
+                                  "    kept = positive(s)\n"
+                                  "    big = largest(kept)\n"
+                                  "    neg = scale(one, big)\n"
+                                  "    accumulate(seen, neg)\n"
+                                  "    low, high = halves(s)\n"
+                                  "    more = positive(high)\n"
+                                  "    other = largest(more)\n"
+                                  "    u = scale(s, other)\n"
+                                  "    flipped = choose(u, true)\n"
+                                  "    yield flipped, next\n"
+                                  "  }\n"
+                                  "  return s, seen }");
     fer_tensor *outputs[2];
     /* 1 2 3 -> times 3, flipped: -3 -6 -9 -> nothing positive: 0 */
     for (int turn = 0; turn < 2; turn++) {
@@ -288,7 +253,7 @@ static void sizes_in_a_loop_follow_the_data_in_each_turn(void **state)
 static void a_loop_changes_its_own_memory_and_not_the_initial_value(void **state)
 {
     (void)state;
-    fer_model *model = make_last(COUNT_DOWN("accumulate(s, t) yield s, t, next"));
+    fer_model *model = make_model(COUNT_DOWN("accumulate(s, t) yield s, t, next"));
     fer_tensor *outputs[4];
     run_two(model, FLOATS(1, 2), make_int(3), outputs, 4);
     ASSERT_FLOATS(outputs[0], 4, 8);
@@ -302,19 +267,19 @@ static void a_loop_changes_its_own_memory_and_not_the_initial_value(void **state
 static void arms_and_bodies_change_what_is_around_them(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph add_to(inout total: f32[k], x: f32[k]) {\n"
-                                 "  before = twice(total)\n"
-                                 "  accumulate(total, x)\n"
-                                 "  return before, total }\n"
-                                 "graph g(inout total: f32[n], x: f32[n], c: bool[], k: i64[]) {\n"
-                                 "  before = twice(total)\n"
-                                 "  alias = rebind total [n]\n"
-                                 "  if c { accumulate(alias, x) }\n"
-                                 "  i = while j = k { go = is_positive(j) yield go }\n"
-                                 "  do { accumulate(total, x) next = count_down(j) yield next }\n"
-                                 "  was, is = call add_to(alias, x)\n"
-                                 "  accumulate(is, x)\n"
-                                 "  return before, was, is, alias }");
+    fer_model *model = make_model("graph add_to(inout total: f32[k], x: f32[k]) {\n"
+                                  "  before = twice(total)\n"
+                                  "  accumulate(total, x)\n"
+                                  "  return before, total }\n"
+                                  "graph g(inout total: f32[n], x: f32[n], c: bool[], k: i64[]) {\n"
+                                  "  before = twice(total)\n"
+                                  "  alias = rebind total [n]\n"
+                                  "  if c { accumulate(alias, x) }\n"
+                                  "  i = while j = k { go = is_positive(j) yield go }\n"
+                                  "  do { accumulate(total, x) next = count_down(j) yield next }\n"
+                                  "  was, is = call add_to(alias, x)\n"
+                                  "  accumulate(is, x)\n"
+                                  "  return before, was, is, alias }");
     fer_tensor *inputs[] = {FLOATS(1, 2), FLOATS(10, 20), make_bool(true), make_int(2)};
     fer_tensor *outputs[4];
     run(model, inputs, 4, outputs, 4);
@@ -335,11 +300,11 @@ static void arms_and_bodies_change_what_is_around_them(void **state)
 static void a_constant_in_a_body_starts_anew_in_each_turn(void **state)
 {
     (void)state;
-    fer_model *model = make_last(COUNT_DOWN("c = constant f32[1] [100]\n"
-                                            "  r = rebind s [1]\n"
-                                            "  accumulate(c, r)\n"
-                                            "  y = rebind c [n]\n"
-                                            "  yield y, t, next"));
+    fer_model *model = make_model(COUNT_DOWN("c = constant f32[1] [100]\n"
+                                             "  r = rebind s [1]\n"
+                                             "  accumulate(c, r)\n"
+                                             "  y = rebind c [n]\n"
+                                             "  yield y, t, next"));
     fer_tensor *outputs[4];
     for (int64_t turns = 1; turns < 4; turns++) {
         run_two(model, FLOATS(1), make_int(turns), outputs, 4);
@@ -355,16 +320,16 @@ static void a_constant_in_a_body_starts_anew_in_each_turn(void **state)
 static void what_a_call_gives_is_its_own(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph f(x: f32[m]) {\n"
-                                 "  c = constant f32[2] [8, 9]\n"
-                                 "  y = twice(x)\n"
-                                 "  r = rebind y [m]\n"
-                                 "  return x, c, y, y, r }\n"
-                                 "graph g(x: f32[2]) {\n"
-                                 "  a, b, c, d, e = call f(x)\n"
-                                 "  a2, b2, c2, d2, e2 = call f(x)\n"
-                                 "  accumulate(a, x) accumulate(b, x) accumulate(c, x)\n"
-                                 "  return a, b, c, d, e, a2, b2, c2, x }");
+    fer_model *model = make_model("graph f(x: f32[m]) {\n"
+                                  "  c = constant f32[2] [8, 9]\n"
+                                  "  y = twice(x)\n"
+                                  "  r = rebind y [m]\n"
+                                  "  return x, c, y, y, r }\n"
+                                  "graph g(x: f32[2]) {\n"
+                                  "  a, b, c, d, e = call f(x)\n"
+                                  "  a2, b2, c2, d2, e2 = call f(x)\n"
+                                  "  accumulate(a, x) accumulate(b, x) accumulate(c, x)\n"
+                                  "  return a, b, c, d, e, a2, b2, c2, x }");
     fer_tensor *x = FLOATS(1, 2);
     fer_tensor *outputs[9];
     for (int turn = 0; turn < 2; turn++) {
@@ -388,17 +353,17 @@ static void what_a_call_gives_is_its_own(void **state)
 static void sizes_that_a_call_finds_are_the_callers(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph f(x: f32[m]) {\n"
-                                 "  kept = positive(x)\n"
-                                 "  r = rebind kept [q]\n"
-                                 "  e = every(r)\n"
-                                 "  return e }\n"
-                                 "graph g(x: f32[n], y: f32[n]) {\n"
-                                 "  a = call f(x)\n"
-                                 "  b = call f(y)\n"
-                                 "  a2 = twice(a)\n"
-                                 "  b2 = add(b, b)\n"
-                                 "  return a2, b2 }");
+    fer_model *model = make_model("graph f(x: f32[m]) {\n"
+                                  "  kept = positive(x)\n"
+                                  "  r = rebind kept [q]\n"
+                                  "  e = every(r)\n"
+                                  "  return e }\n"
+                                  "graph g(x: f32[n], y: f32[n]) {\n"
+                                  "  a = call f(x)\n"
+                                  "  b = call f(y)\n"
+                                  "  a2 = twice(a)\n"
+                                  "  b2 = add(b, b)\n"
+                                  "  return a2, b2 }");
     fer_tensor *outputs[2];
     run_two(model, FLOATS(1, -1, 2, 3, 4), FLOATS(-1, -1, 6, 7, -1), outputs, 2);
     ASSERT_FLOATS(outputs[0], 2, 6);
@@ -412,12 +377,12 @@ static void sizes_that_a_call_finds_are_the_callers(void **state)
 static void calls_run_for_their_results_or_effects(void **state)
 {
     (void)state;
-    fer_model *model = make_last("graph pure(c: i64[]) { y = silent_count(c) return y }\n"
-                                 "graph loud(c: i64[]) { y = count_call(c) return y }\n"
-                                 "graph g(a: i64[], b: i64[]) {\n"
-                                 "  u = call pure(a) v = call loud(b)\n"
-                                 "  w = call pure(a)\n"
-                                 "  return w }");
+    fer_model *model = make_model("graph pure(c: i64[]) { y = silent_count(c) return y }\n"
+                                  "graph loud(c: i64[]) { y = count_call(c) return y }\n"
+                                  "graph g(a: i64[], b: i64[]) {\n"
+                                  "  u = call pure(a) v = call loud(b)\n"
+                                  "  w = call pure(a)\n"
+                                  "  return w }");
     long counts[2] = {0, 0};
     fer_tensor *inputs[2], *y = NULL;
     for (size_t i = 0; i < 2; i++)
@@ -437,11 +402,11 @@ static void effects_run_once_in_each_execution_of_their_block(void **state)
 {
     (void)state;
     fer_model *model =
-        make_last("graph g(c: i64[], k: i64[]) -> () {\n"
-                  "  i = while j = k { a = count_call(c) go = is_positive(j) yield go }\n"
-                  "  do { next = count_down(j) if go { b = count_call(c) s = silent_count(c) }\n"
-                  "       yield next }\n"
-                  "  return }");
+        make_model("graph g(c: i64[], k: i64[]) -> () {\n"
+                   "  i = while j = k { a = count_call(c) go = is_positive(j) yield go }\n"
+                   "  do { next = count_down(j) if go { b = count_call(c) s = silent_count(c) }\n"
+                   "       yield next }\n"
+                   "  return }");
     for (int64_t turns = 0; turns < 3; turns++) {
         long count = 0;
         fer_tensor *inputs[] = {make_int((int64_t)(intptr_t)&count), make_int(turns)};
@@ -459,19 +424,19 @@ static void a_failure_midway_says_where_and_keeps_what_was_done(void **state)
 {
     (void)state;
     fer_error error = FER_ERROR_INIT;
-    fer_model *model = make_last("graph check(x: f32[m], c: i64[]) {\n"
-                                 "  n = count_call(c)\n"
-                                 "  y = refuse_negative(x)\n"
-                                 "  return y }\n"
-                                 "graph g(x: f32[2], inout total: f32[2], c: i64[], k: i64[]) {\n"
-                                 "  minus = constant f32[2] [-1, 0]\n"
-                                 "  s, i = while s = x, j = k { go = is_positive(j) yield go }\n"
-                                 "  do {\n"
-                                 "    accumulate(total, s)\n"
-                                 "    ok = call check(s, c)\n"
-                                 "    t = add(ok, minus) next = count_down(j)\n"
-                                 "    yield t, next }\n"
-                                 "  return s, total }");
+    fer_model *model = make_model("graph check(x: f32[m], c: i64[]) {\n"
+                                  "  n = count_call(c)\n"
+                                  "  y = refuse_negative(x)\n"
+                                  "  return y }\n"
+                                  "graph g(x: f32[2], inout total: f32[2], c: i64[], k: i64[]) {\n"
+                                  "  minus = constant f32[2] [-1, 0]\n"
+                                  "  s, i = while s = x, j = k { go = is_positive(j) yield go }\n"
+                                  "  do {\n"
+                                  "    accumulate(total, s)\n"
+                                  "    ok = call check(s, c)\n"
+                                  "    t = add(ok, minus) next = count_down(j)\n"
+                                  "    yield t, next }\n"
+                                  "  return s, total }");
     long count = 0;
     fer_tensor *inputs[] = {FLOATS(1.5, 7), FLOATS(100, 100), make_int((int64_t)(intptr_t)&count),
                             make_int(10)};
@@ -497,11 +462,11 @@ static void what_is_refused_has_run_nothing(void **state)
     (void)state;
     fer_error error = FER_ERROR_INIT;
     long count = 0;
-    fer_model *model = make_last("graph f(x: f32[m]) { y = pairs(x) return y }\n"
-                                 "graph g(x: f32[n], c: i64[]) {\n"
-                                 "  a = count_call(c)\n"
-                                 "  y = call f(x)\n"
-                                 "  return y }");
+    fer_model *model = make_model("graph f(x: f32[m]) { y = pairs(x) return y }\n"
+                                  "graph g(x: f32[n], c: i64[]) {\n"
+                                  "  a = count_call(c)\n"
+                                  "  y = call f(x)\n"
+                                  "  return y }");
     fer_tensor *inputs[] = {FLOATS(1, 2, 3), make_int((int64_t)(intptr_t)&count)};
     fer_tensor *y = NULL;
     ASSERT_FAILS(&error, FER_VALUE_ERROR, fer_model_run(model, inputs, 2, &y, 1, &error),
@@ -531,7 +496,7 @@ static void a_loop_without_end_is_interrupted(void **state)
 {
     (void)state;
     fer_error error = FER_ERROR_INIT;
-    fer_model *model = make_last(ENDLESS);
+    fer_model *model = make_model(ENDLESS);
     fer_tensor *inputs[] = {FLOATS(0, 0), FLOATS(1, 2), make_bool(true)};
     fer_tensor *y = inputs[0];
     int num_left = 3;

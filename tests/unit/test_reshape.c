@@ -178,12 +178,6 @@ static void assert_extents(const fer_tensor *tensor, size_t rank, const int64_t 
     assert_extents(tensor, sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t),                     \
                    (int64_t[]){__VA_ARGS__})
 
-static void release_all(fer_tensor **tensors, size_t count)
-{
-    for (size_t i = 0; i < count; i++)
-        fer_tensor_release(tensors[i]);
-}
-
 /* A model of one graph over `std`. */
 static fer_model *standard_model(const char *text)
 {

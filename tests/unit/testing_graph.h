@@ -151,6 +151,31 @@ static inline fer_tensor *make_floats(size_t count, const float *values)
 #define FLOATS(...)                                                                                \
     make_floats(sizeof((float[]){__VA_ARGS__}) / sizeof(float), (float[]){__VA_ARGS__})
 
+static inline fer_tensor *make_element(fer_dtype dtype, const void *element)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_tensor *tensor = NULL;
+    ASSERT_OK(&error,
+              fer_tensor_copy_from(dtype, 0, NULL, element, (fer_device){0}, &tensor, &error));
+    return tensor;
+}
+
+static inline fer_tensor *make_int(int64_t value)
+{
+    return make_element(FER_I64, &value);
+}
+
+static inline fer_tensor *make_bool(bool value)
+{
+    return make_element(FER_BOOL, &value);
+}
+
+static inline void release_all(fer_tensor **tensors, size_t num_tensors)
+{
+    for (size_t i = 0; i < num_tensors; i++)
+        fer_tensor_release(tensors[i]);
+}
+
 static inline void assert_floats_equal(const fer_tensor *tensor, size_t count, const float *values)
 {
     assert_int_equal(fer_tensor_dtype(tensor), FER_F32);
@@ -174,7 +199,12 @@ static inline fer_module *read_program(const char *text)
     return module;
 }
 
-/* The model of a program's only graph. The package of the tests is used already. */
+static inline const fer_graph *last_graph(const fer_module *module)
+{
+    return fer_module_graph_at(module, fer_module_num_graphs(module) - 1);
+}
+
+/* The model of a program's last graph. The package of the tests is used already. */
 static inline fer_model *make_model(const char *text)
 {
     fer_error error = FER_ERROR_INIT;
@@ -183,7 +213,7 @@ static inline fer_model *make_model(const char *text)
     fer_module *module = read_program(fer_text_string(&program));
     fer_text_free(&program);
     fer_model *model = NULL;
-    ASSERT_OK(&error, fer_model_create(fer_module_graph_at(module, 0), NULL, &model, &error));
+    ASSERT_OK(&error, fer_model_create(last_graph(module), NULL, &model, &error));
     fer_module_release(module);
     return model;
 }

@@ -8,6 +8,7 @@ from typing import Any
 
 from ferrule import _signature
 from ferrule._core import (
+    BufferType,
     CustomOp,
     DType,
     Graph,
@@ -99,7 +100,7 @@ class Sizes:
         self.named[name] = size
         return name
 
-    def type_of(self, operand: str, template: TemplateType, tensor: Any) -> TensorType:
+    def type_of(self, operand: str, template: TemplateType, tensor: Any) -> BufferType | TensorType:
         dims = align(template, len(tensor.shape))
         if dims is None:  # another rank than was declared, which the library will say
             shape = [self.tell(size) for size in tensor.shape]
@@ -109,7 +110,8 @@ class Sizes:
             raise NotImplementedError(
                 f"{self.op.name}: operand '{operand}': elements of {tensor.dtype} are not supported"
             )
-        return TensorType(DTYPES[tensor.dtype], shape)
+        kind = BufferType if operand in self.op.inout else TensorType
+        return kind(DTYPES[tensor.dtype], shape)
 
     def value(self, dim: Any) -> Any:
         """Of a result's dim. A name that nobody told is one that only the elements decide."""

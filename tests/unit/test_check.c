@@ -307,15 +307,15 @@ enum { NUM_PLACES = sizeof PLACES / sizeof *PLACES };
 /* The model of the last graph of a program in which %s is the op. */
 static fer_model *make_model(const char *format, const char *op)
 {
-    char program[2048];
-    size_t length = (size_t)snprintf(program, sizeof program,
-                                     "use \"kernels/checked\"\nuse \"kernels/graph\"\n");
+    char text[2048];
+    size_t length =
+        (size_t)snprintf(text, sizeof text, "use \"kernels/checked\"\nuse \"kernels/graph\"\n");
     const char *place = strstr(format, "%s");
-    snprintf(program + length, sizeof program - length, "%.*s%s%s", (int)(place - format), format,
-             op, place + 2);
+    snprintf(text + length, sizeof text - length, "%.*s%s%s", (int)(place - format), format, op,
+             place + 2);
     fer_module *module = NULL;
     fer_model *model = NULL;
-    ASSERT_OK(&error, fer_module_parse(program, "t.fer", FERRULE_TEST_DATA, &module, &error));
+    ASSERT_OK(&error, fer_module_parse(text, "t.fer", FERRULE_TEST_DATA, &module, &error));
     ASSERT_OK(&error,
               fer_model_create(fer_module_graph_at(module, fer_module_num_graphs(module) - 1), NULL,
                                &model, &error));

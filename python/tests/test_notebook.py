@@ -180,7 +180,8 @@ def test_a_terminal_that_goes_away(slow, tmp_path, terminal):
     read_until(ours, b"?kernel/s]")
     os.close(ours)
     (tmp_path / "go").touch()
-    assert process.wait() == 0
+    # 120 where Python, at its end, cannot flush a line that was half way there.
+    assert process.wait() in (0, 120)
 
 
 @pytest.mark.parametrize("stderr", ["sys.stderr", "None", "type('', (), {'flush': lambda self: None})()"])

@@ -15,10 +15,20 @@ typedef struct reshape {
     fer_text given;       /* the dims as they are given, for messages */
 } reshape;
 
-/* The product of dims, but for the one of an axis. OVERFLOW: it has no canonical form. */
+static bool has_value(const fer_dim *dim, int64_t wanted)
+{
+    int64_t value;
+    return fer_dim_value(dim, &value, NULL) == FER_OK && value == wanted;
+}
+
+/* The product of dims, but for the one of an axis. OVERFLOW: it has no canonical form. Beside a 0
+ * it is 0, however large the others are. */
 static fer_status multiply(const fer_dim *const *dims, size_t num_dims, size_t without,
                            fer_dim **out_product, fer_error *error)
 {
+    for (size_t axis = 0; axis < num_dims; axis++)
+        if (axis != without && has_value(dims[axis], 0))
+            return fer_dim_constant(0, out_product, error);
     FER_TRY(fer_dim_constant(1, out_product, error));
     for (size_t axis = 0; axis < num_dims; axis++) {
         if (axis == without)
@@ -41,12 +51,6 @@ static fer_status count_elements(const fer_type *type, fer_dim **out_count, fer_
 }
 
 /* --- What is given ---------------------------------------------------------------------------- */
-
-static bool is_inferred(const fer_dim *dim)
-{
-    int64_t value;
-    return fer_dim_is_static(dim) && fer_dim_value(dim, &value, NULL) == FER_OK && value == -1;
-}
 
 static fer_status fail(const reshape *r, fer_status kind, fer_error *error, const char *why)
 {
@@ -73,7 +77,7 @@ static fer_status take_dims(reshape *r, const fer_dim *const *dims, size_t num_d
         fer_text_printf(&r->given, "%s%s", axis == 0 ? "" : ", ", fer_dim_text(dims[axis]));
     }
     for (size_t axis = 0; axis < num_dims; axis++) {
-        if (!is_inferred(dims[axis]))
+        if (!has_value(dims[axis], -1))
             continue;
         if (r->inferred_axis != NO_AXIS)
             return fail(r, FER_VALUE_ERROR, error, "only one dim can be inferred");
@@ -88,10 +92,9 @@ static fer_status infer_dim(const reshape *r, fer_dim **out_dim, fer_error *erro
     fer_dim *count = NULL;
     fer_dim *others = NULL;
     fer_status status = FER_OK;
-    int64_t value;
     FER_TRY_DONE(count_elements(r->from, &count, error));
     FER_TRY_DONE(multiply(r->dims, r->num_dims, r->inferred_axis, &others, error));
-    if (fer_dim_value(others, &value, NULL) == FER_OK && value == 0)
+    if (has_value(others, 0))
         status = fail(r, FER_VALUE_ERROR, error, "beside a dim of 0 none can be inferred");
     else
         status = fer_dim_floor_divide(count, others, out_dim, error);

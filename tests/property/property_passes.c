@@ -35,6 +35,7 @@ typedef struct writer {
     size_t visible[MAX_VISIBLE];
     size_t num_visible;
     size_t num_values;
+    bool can_call; /* there is a graph `inner` */
 } writer;
 
 static size_t any(const writer *w)
@@ -59,10 +60,15 @@ static void write_block(writer *w, int depth, const char *more)
     w->num_visible = num_visible;
 }
 
+/* Where the predicate is a constant, the if folds. */
 static void write_if(writer *w, int depth)
 {
     size_t result = w->num_values++;
-    fer_text_printf(&w->text, "\nv%zu = if c {", result);
+    if (random_below(2) == 0)
+        fer_text_printf(&w->text, "\nv%zu = if c {", result);
+    else
+        fer_text_printf(&w->text, "\nb%zu = constant bool[] [%s]\nv%zu = if b%zu {", result,
+                        random_below(2) == 0 ? "true" : "false", result, result);
     write_block(w, depth, "");
     fer_text_append(&w->text, " else {");
     write_block(w, depth, "");
@@ -78,10 +84,12 @@ static void write_while(writer *w, int depth)
     fer_text_printf(&w->text, "\nv%zu, i%zu = while v%zu = v%zu, i%zu = k {", result, result,
                     carried, initial, carried);
     write_steps(w, random_below(3), depth - 1);
-    fer_text_printf(&w->text,
-                    " go%zu = is_positive(i%zu) yield go%zu }\ndo { next%zu = "
-                    "count_down(i%zu)",
-                    result, carried, result, result, carried);
+    if (random_below(4) == 0)
+        fer_text_printf(&w->text, " go%zu = constant bool[] [false]", result);
+    else
+        fer_text_printf(&w->text, " go%zu = is_positive(i%zu)", result, carried);
+    fer_text_printf(&w->text, " yield go%zu }\ndo { next%zu = count_down(i%zu)", result, result,
+                    carried);
     char more[32];
     snprintf(more, sizeof more, ", next%zu", result);
     write_block(w, depth, more);
@@ -89,11 +97,23 @@ static void write_while(writer *w, int depth)
     w->visible[w->num_visible++] = result;
 }
 
+/* A call of the inner graph, if there is one, else what it might have been. */
+static void write_call(writer *w, size_t a, size_t b)
+{
+    if (w->can_call) {
+        fer_text_printf(&w->text, "\nx%zu, y%zu, v%zu = call inner(v%zu, v%zu, c, k, at)",
+                        w->num_values, w->num_values, w->num_values, a, b);
+        define(w);
+    } else {
+        fer_text_printf(&w->text, "\nv%zu = load(v%zu)", define(w), a);
+    }
+}
+
 static void write_step(writer *w, int depth)
 {
     size_t a = any(w);
     size_t b = any(w);
-    switch (random_below(depth > 0 ? 13 : 11)) {
+    switch (random_below(depth > 0 ? 17 : 14)) {
     case 0:
     case 1:
     case 2:
@@ -134,6 +154,20 @@ static void write_step(writer *w, int depth)
         define(w);
         break;
     case 11:
+        fer_text_printf(&w->text, "\nv%zu = transfer v%zu @ 0", define(w), a);
+        break;
+    case 12:
+        fer_text_printf(&w->text, "\ns%zu = constant i64[1] [%d]\nt%zu = constant i64[1] [-1]",
+                        w->num_values, (int)random_below(4) - 1, w->num_values);
+        fer_text_printf(&w->text, " store_slice(v%zu, v%zu, s%zu, t%zu)", a, b, w->num_values,
+                        w->num_values);
+        w->num_values++;
+        break;
+    case 13:
+        write_call(w, a, b);
+        break;
+    case 14:
+    case 15:
         write_if(w, depth);
         break;
     default:
@@ -147,18 +181,29 @@ static void write_steps(writer *w, size_t num_steps, int depth)
         write_step(w, depth);
 }
 
+static void write_graph(writer *w, const char *name, size_t num_buffers, size_t num_steps)
+{
+    w->num_visible = 0;
+    fer_text_printf(&w->text, "graph %s(", name);
+    for (size_t i = 0; i < num_buffers; i++)
+        fer_text_printf(&w->text, "%sv%zu: f32[3], ", random_below(8) > 0 ? "inout " : "",
+                        define(w));
+    fer_text_append(&w->text, "c: bool[], k: i64[], at: i64[]) {");
+    write_steps(w, num_steps, 2);
+    fer_text_printf(&w->text, "\nreturn v%zu, v%zu, v%zu }\n", any(w), any(w), any(w));
+}
+
 static char *write_program(void)
 {
     fer_error error = FER_ERROR_INIT;
     writer w = {.text = FER_TEXT_INIT};
     char *text = NULL;
-    fer_text_append(&w.text, "use \"kernels/graph\"\ngraph g(");
-    for (int i = 0; i < 3; i++)
-        fer_text_printf(&w.text, "%sv%zu: f32[3], ", random_below(8) > 0 ? "inout " : "",
-                        define(&w));
-    fer_text_append(&w.text, "c: bool[], k: i64[], at: i64[]) {");
-    write_steps(&w, 3 + random_below(10), 2);
-    fer_text_printf(&w.text, "\nreturn v%zu, v%zu, v%zu }\n", any(&w), any(&w), any(&w));
+    fer_text_append(&w.text, "use \"kernels/graph\" use \"std\"\n");
+    if (random_below(2) == 0) {
+        write_graph(&w, "inner", 2, 1 + random_below(4));
+        w.can_call = true;
+    }
+    write_graph(&w, "g", 3, 3 + random_below(10));
     if (fer_text_take(&w.text, &text, &error) != FER_OK)
         abort();
     return text;
@@ -253,66 +298,95 @@ typedef struct tally {
     size_t shorter; /* after all passes */
 } tally;
 
-/* What is seen of a graph without its dead code, where an op might fail that need not run. */
+static fer_graph *without_dead(const fer_graph *graph, fer_module *module,
+                               fer_graph *const *callees)
+{
+    fer_error error = FER_ERROR_INIT;
+    fer_rewrite rewrite;
+    fer_graph *rewritten = NULL;
+    if (fer_rewrite_start(graph, &rewrite, &error) != FER_OK ||
+        fer_pass_dead.decide(&rewrite, &error) != FER_OK ||
+        fer_graph_rewrite(&rewrite, module, graph->name, callees, &rewritten, &error) != FER_OK ||
+        fer_module_take_graph(module, rewritten, &error) != FER_OK)
+        abort();
+    fer_rewrite_clear(&rewrite);
+    return rewritten;
+}
+
+/* What is seen of a graph and of what it calls without their dead code, where an op might fail that
+ * need not run. */
 static observation observe_needed(const fer_graph *graph, bool choice)
 {
     fer_error error = FER_ERROR_INIT;
     fer_module *module = NULL;
-    fer_rewrite rewrite;
-    fer_graph *rest = NULL;
-    if (fer_module_create(&module, &error) != FER_OK ||
-        fer_rewrite_start(graph, &rewrite, &error) != FER_OK ||
-        fer_pass_dead.decide(&rewrite, &error) != FER_OK ||
-        fer_graph_rewrite(&rewrite, module, graph->name, NULL, &rest, &error) != FER_OK)
+    fer_graph *callees[] = {NULL, NULL};
+    if (fer_module_create(&module, &error) != FER_OK)
         abort();
-    observation seen = observe(rest, choice);
-    fer_graph_destroy(rest);
-    fer_rewrite_clear(&rewrite);
+    for (size_t i = 0; i < graph->index; i++)
+        callees[i] = without_dead(fer_module_graph_at(graph->module, i), module, callees);
+    observation seen = observe(without_dead(graph, module, callees), choice);
     fer_module_release(module);
     return seen;
 }
 
-static bool check_pass(const fer_module *module, const fer_pass *pass, bool choice,
-                       const observation *expected, size_t *out_num_nodes)
+/* Folding an if takes the last use of what the other arm used, so nothing is left out around it. */
+static observation observe_around(const fer_pass *pass, const fer_module *module, bool choice)
 {
-    fer_error error = FER_ERROR_INIT;
-    fer_module *after = NULL;
-    if (fer_module_after(module, pass, &after, &error) != FER_OK) {
-        printf("after '%s': %s\n", pass->name, error.message);
-        fer_error_clear(&error);
-        return false;
-    }
-    const fer_graph *graph = fer_module_graph_at(after, 0);
-    observation seen = observe_needed(graph, choice);
-    bool is_equal = is_same(expected, &seen);
+    const fer_graph *graph = fer_module_find(module, "g");
+    return pass == &fer_pass_fold ? observe(graph, choice) : observe_needed(graph, choice);
+}
+
+static bool check_pass(const fer_pass *pass, const fer_module *before, const fer_module *after,
+                       bool choice)
+{
+    observation expected = observe_around(pass, before, choice);
+    observation seen = observe_around(pass, after, choice);
+    bool is_equal = is_same(&expected, &seen);
     if (!is_equal)
         printf("after '%s': status %d, %s; was %d, %s; %" PRId64 " effects, were %" PRId64 "\n",
                pass->name, (int)seen.status, seen.message == NULL ? "" : seen.message,
-               (int)expected->status, expected->message == NULL ? "" : expected->message,
-               seen.num_effects, expected->num_effects);
-    *out_num_nodes = graph->num_nodes;
+               (int)expected.status, expected.message == NULL ? "" : expected.message,
+               seen.num_effects, expected.num_effects);
+    free(expected.message);
     free(seen.message);
-    fer_module_release(after);
     return is_equal;
 }
 
-static bool check_module(const fer_module *module, tally *counts)
+/* Each pass is compared with the one before it. */
+static bool check_passes(fer_module *module, bool choice, size_t *out_num_nodes)
+{
+    fer_module *before = fer_module_retain(module);
+    bool are_equal = true;
+    for (size_t i = 0; FER_PASSES[i] != NULL && are_equal; i++) {
+        fer_error error = FER_ERROR_INIT;
+        fer_module *after = NULL;
+        if (fer_module_after(module, FER_PASSES[i], &after, &error) != FER_OK)
+            abort();
+        are_equal = check_pass(FER_PASSES[i], before, after, choice);
+        fer_module_release(before);
+        before = after;
+    }
+    *out_num_nodes = fer_module_find(before, "g")->num_nodes;
+    fer_module_release(before);
+    return are_equal;
+}
+
+static bool check_module(fer_module *module, tally *counts)
 {
     bool choice = random_below(2) == 0;
-    const fer_graph *graph = fer_module_graph_at(module, 0);
+    const fer_graph *graph = fer_module_find(module, "g");
     observation whole = observe(graph, choice);
-    observation expected = observe_needed(graph, choice);
-    counts->succeeded += expected.status == FER_OK;
-    counts->failed += expected.status != FER_OK;
+    observation needed = observe_needed(graph, choice);
+    counts->succeeded += needed.status == FER_OK;
+    counts->failed += needed.status != FER_OK;
     size_t num_nodes = 0;
-    bool are_equal = whole.status != FER_OK || is_same(&whole, &expected);
+    bool are_equal = whole.status != FER_OK || is_same(&whole, &needed);
     if (!are_equal)
-        printf("without dead code: %s\n", expected.message == NULL ? "" : expected.message);
-    for (size_t i = 0; FER_PASSES[i] != NULL && are_equal; i++)
-        are_equal = check_pass(module, FER_PASSES[i], choice, &expected, &num_nodes);
+        printf("without dead code: %s\n", needed.message == NULL ? "" : needed.message);
+    are_equal = are_equal && check_passes(module, choice, &num_nodes);
     counts->shorter += num_nodes < graph->num_nodes;
     free(whole.message);
-    free(expected.message);
+    free(needed.message);
     return are_equal;
 }
 

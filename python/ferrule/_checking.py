@@ -1,4 +1,14 @@
+import os
+from _thread import RLock  # not `threading`, which takes long to import
+
 from ferrule._core import set_checking
+
+# The blocks that are open, in whatever threads, each with what held before it.
+_open: list[tuple["checking", bool]] = []
+_lock = RLock()
+os.register_at_fork(
+    before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+)
 
 
 class checking:  # noqa: N801 - it reads as a verb
@@ -14,10 +24,16 @@ class checking:  # noqa: N801 - it reads as a verb
 
     def __init__(self, on: bool = True) -> None:
         self._on = on
-        self._before: list[bool] = []
 
     def __enter__(self) -> None:
-        self._before.append(set_checking(self._on))
+        with _lock:
+            _open.append((self, set_checking(self._on)))
 
     def __exit__(self, *raised: object) -> None:
-        set_checking(self._before.pop())
+        with _lock:
+            at = max(i for i, (block, _) in enumerate(_open) if block is self)
+            _, before = _open.pop(at)
+            if at == len(_open):
+                set_checking(before)
+            else:  # a block of another thread goes on; what held before this one, held before that
+                _open[at] = (_open[at][0], before)

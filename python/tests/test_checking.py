@@ -106,6 +106,16 @@ def test_the_switch():
         ferrule.set_checking()
 
 
+def test_blocks_of_threads_end_in_any_order():
+    first, second = ferrule.checking(), ferrule.checking()
+    first.__enter__()
+    second.__enter__()
+    first.__exit__(None, None, None)
+    assert ferrule.set_checking(True) is True, "the second block goes on"
+    second.__exit__(None, None, None)
+    assert ferrule.set_checking(False) is False
+
+
 def test_an_op_that_was_quick_is_compiled_once_more(x):
     """Calls that were quick keep the GIL, which a compile has to let go."""
     copy = declare("copy")

@@ -82,8 +82,8 @@ def take_item(value: TensorValue, item: Any, axis: int) -> Cut:
     if hasattr(item, "__index__") and not isinstance(item, bool):
         return take_one(value.shape[axis], operator.index(item), axis)
     raise TypeError(
-        f"an index is an integer, a slice, an ellipsis or None, not {type(item).__name__}; the "
-        "standard op `gather` takes rows by number"
+        f"an index is an integer, a slice, an ellipsis or None, not {type(item).__name__}; "
+        "take(...) takes the places that a list or tensor says"
     )
 
 
@@ -189,12 +189,13 @@ def spread(
     own = align(new, cuts, kept)
     counts = [c.count for c in cuts]
     conditions = [f"{size} == {c}" for size, c in zip(own, counts) if size != "1"]
-    if new.rank > 0:
+    if new.rank > 0 or all(c == "1" for c in counts):
         shape: list[Any] = [1] * len(cuts)
         for axis, dim in zip(kept[len(kept) - new.rank :], new.shape):
             if axis is not None:
                 shape[axis] = dim
-        new = new.reshape(shape)
+        if new.shape != tuple(shape):
+            new = new.reshape(shape)
     if new.rank == len(cuts) and all(s != "1" or c == "1" for s, c in zip(own, counts)):
         return new, own, conditions
     x = axes(own if new.rank > 0 else [])

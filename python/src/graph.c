@@ -623,8 +623,9 @@ static PyMethodDef methods[] = {
     {"read", (PyCFunction)(void (*)(void))fpy_graph_read, METH_VARARGS | METH_KEYWORDS | METH_CLASS,
      "read($type, /, path, name=None)\n--\n\n"
      "A graph of a program file: the one of that name, else the only one, else the one called\n"
-     "main. Its ops are declared, which may compile. ValueError: no program, or no such graph.\n"
-     "OSError, and what declaring raises.\n\n"
+     "main. Its ops are declared, which may compile. Files of constants stay mapped: they may be\n"
+     "replaced, but not be changed or cut, while the graph or a model of it is there. ValueError:\n"
+     "no program, or no such graph. OSError, and what declaring raises.\n\n"
      ">>> import pathlib, tempfile\n"
      ">>> with tempfile.TemporaryDirectory() as folder:\n"
      "...     path = pathlib.Path(folder, 'g.fer')\n"

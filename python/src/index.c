@@ -81,8 +81,8 @@ static int take_item(selection *s, PyObject *item, size_t rest)
     if (PyIndex_Check(item) && !PyBool_Check(item))
         return take_one(s, item);
     PyErr_Format(PyExc_TypeError,
-                 "an index is an integer, a slice, an ellipsis or None, not %s; the standard op "
-                 "`gather` takes rows by number",
+                 "an index is an integer, a slice, an ellipsis or None, not %s; take(...) "
+                 "takes the places that a list or tensor says",
                  Py_TYPE(item)->tp_name);
     return -1;
 }

@@ -315,3 +315,29 @@ def test_every_dtype_is_assigned(dtype):
     graph.output()
     graph.compile()(tensor, Tensor.ones((2, 3), dtype))
     assert tensor.tolist() == [[1, 0, 1], [1, 1, 1]]
+
+
+def test_what_is_outside_is_said_of_the_store():
+    """A number for one element takes no step of its own, which would be the one to fail."""
+    graph = Graph("g", {"x": BufferType("f32", ["n", "m"])})
+    graph.inputs[0][2, -1] = 1.0
+    graph.output()
+    assert graph.num_ops == 1
+    model, array = graph.compile(), np.zeros((3, 2), "f4")
+    model(array)
+    assert array.tolist() == [[0, 0], [0, 0], [0, 1]]
+    with pytest.raises(ValueError, match=r"store_slice: condition 'd0 >= 3' is false with d0 = 2"):
+        model(array[:2])
+
+
+def test_a_value_with_the_same_memory_is_read_first():
+    graph = Graph("g", {"x": BufferType("f32", ["n"])})
+    (x,) = graph.inputs
+    for same in (x, x.reshape(-1), x.rebind(["n"])):
+        with pytest.raises(ValueError, match="shares its memory"):
+            x[::-1] = same
+    x[::-1] = x[...]
+    graph.output()
+    array = np.arange(3, dtype="f4")
+    graph.compile()(array)
+    assert array.tolist() == [2, 1, 0]

@@ -100,6 +100,10 @@ def transpose(x: Any, axis_1: int, axis_2: int) -> Any:
 
 def take(x: Any, index: Any, axis: int = 0) -> Any:
     at = place("take", axis, x.rank)
+    if isinstance(index, (list, tuple)):
+        index = Tensor(index)
+        if index.size == 0:  # no number says what dtype they would have
+            index = index.cast("i64")
     x, index = same_kind([x, index])
     places = index if index.rank == 1 else flatten(index)
     if at == 0:

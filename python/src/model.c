@@ -75,20 +75,27 @@ static int add_input(run *r, size_t index, PyObject *object)
     return 0;
 }
 
-static int find_input(const run *r, PyObject *keyword, size_t *out_index)
+static int index_of_input(const model *self, PyObject *keyword, size_t *out_index)
 {
-    PyObject *names = r->model->graph->names;
-    const char *graph = fer_graph_name(r->model->graph->graph);
+    PyObject *names = self->graph->names;
     for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); i++)
         if (PyUnicode_Compare(PyTuple_GET_ITEM(names, i), keyword) == 0) {
             *out_index = (size_t)i;
-            if (r->inputs[i] == NULL)
-                return 0;
-            PyErr_Format(PyExc_TypeError, "graph '%s': input '%U' is given twice", graph, keyword);
-            return -1;
+            return 0;
         }
-    PyErr_Format(PyExc_TypeError, "graph '%s': there is no input '%U'; the inputs are %S", graph,
-                 keyword, names);
+    PyErr_Format(PyExc_TypeError, "graph '%s': there is no input '%U'; the inputs are %S",
+                 fer_graph_name(self->graph->graph), keyword, names);
+    return -1;
+}
+
+static int find_input(const run *r, PyObject *keyword, size_t *out_index)
+{
+    if (index_of_input(r->model, keyword, out_index) < 0)
+        return -1;
+    if (r->inputs[*out_index] == NULL)
+        return 0;
+    PyErr_Format(PyExc_TypeError, "graph '%s': input '%U' is given twice",
+                 fer_graph_name(r->model->graph->graph), keyword);
     return -1;
 }
 
@@ -138,6 +145,19 @@ static PyObject *finish(run *r)
     return fpy_wrap_tensors(r->outputs, r->model->num_outputs);
 }
 
+/* A name that is no input, such as `out`, explains more than the number does. */
+static PyObject *refuse_count(const model *self, size_t num_given, PyObject *keywords)
+{
+    for (Py_ssize_t i = 0; keywords != NULL && i < PyTuple_GET_SIZE(keywords); i++) {
+        size_t index;
+        if (index_of_input(self, PyTuple_GET_ITEM(keywords, i), &index) < 0)
+            return NULL;
+    }
+    return PyErr_Format(PyExc_TypeError, "graph '%s': expected %zu input%s, got %zu",
+                        fer_graph_name(self->graph->graph), self->num_inputs,
+                        self->num_inputs == 1 ? "" : "s", num_given);
+}
+
 enum { ON_STACK = 8 };
 
 static PyObject *call(PyObject *object, PyObject *const *given, size_t num_flagged,
@@ -148,9 +168,7 @@ static PyObject *call(PyObject *object, PyObject *const *given, size_t num_flagg
     size_t num_inputs =
         num_positional + (keywords == NULL ? 0 : (size_t)PyTuple_GET_SIZE(keywords));
     if (num_inputs != self->num_inputs)
-        return PyErr_Format(PyExc_TypeError, "graph '%s': expected %zu input%s, got %zu",
-                            fer_graph_name(self->graph->graph), self->num_inputs,
-                            self->num_inputs == 1 ? "" : "s", num_inputs);
+        return refuse_count(self, num_inputs, keywords);
     fer_tensor *tensors[2 * ON_STACK];
     fpy_loan loans[ON_STACK];
     size_t num_tensors = num_inputs + self->num_outputs;

@@ -43,6 +43,10 @@ def test_inputs_are_checked(ops):
         model()
     with pytest.raises(TypeError, match="graph 'thumbnail': there is no input 'z'"):
         model(z=Tensor.ones((1, 8, 1)))
+    with pytest.raises(TypeError, match="graph 'thumbnail': there is no input 'out'"):
+        model(Tensor.ones((1, 8, 1)), out=Tensor.ones((1, 2, 1)))
+    with pytest.raises(TypeError, match="graph 'thumbnail': expected 1 input, got 2"):
+        model(Tensor.ones((1, 8, 1)), image=Tensor.ones((1, 8, 1)))
     with pytest.raises(TypeError, match="graph 'thumbnail': input 'image'"):
         model("x")
     with pytest.raises(ValueError, match="graph 'thumbnail': input 'image' axis 1 is 4"):

@@ -166,6 +166,12 @@ def test_take(axis, index):
     check(lambda v: v.take(places, axis), x.take(places, axis=axis), x)
 
 
+def test_take_of_no_places():
+    x = some(2, 3)
+    check(lambda v: v.take([], axis=1), np.zeros((2, 0), x.dtype), x)
+    check(lambda v: v.take([[], []]), np.zeros((2, 0, 3), x.dtype), x)
+
+
 def test_take_refuses():
     x = Tensor(some(2, 3))
     for axis, message in [(0, "index 0 is 2, but x has 2 rows"), (1, "axis 1 of x is 3")]:

@@ -30,7 +30,7 @@ FER_API void fer_module_release(fer_module *module); /* NULL-safe */
  * The files of constants stay mapped as fer_npy_map's are, until the last graph that has them goes:
  * read no program whose files somebody may cut meanwhile. IO and UNSUPPORTED: as for fer_npy_read,
  * and a file that is no regular one. VALUE: one that holds another type than the program says, or
- * another content than its digest. */
+ * another content than its digest. TYPE: a text that is NULL. */
 FER_API FER_MUST_USE fer_status fer_module_parse(const char *text, const char *source_name,
                                                  const char *folder, fer_module **out_module,
                                                  fer_error *error);
@@ -50,7 +50,7 @@ FER_API FER_MUST_USE fer_status fer_module_print(const fer_module *module, char 
  *
  * Each file is written whole or not at all, with the permissions that the umask leaves, and the
  * program last; what was there under its name is replaced, and no other file is removed. VALUE: a
- * graph that is not finished. IO. */
+ * graph that is not finished. TYPE: a path that is NULL. IO. */
 FER_API FER_MUST_USE fer_status fer_module_write(const fer_module *module, const char *path,
                                                  fer_error *error);
 /* The graphs in Graphviz's language: a cluster each, of inputs, ops and outputs. What `ferrule show

@@ -378,6 +378,10 @@ fer_status fer_module_parse(const char *text, const char *source_name, const cha
                             fer_module **out_module, fer_error *error)
 {
     fer_program_host host = {.open = open_package, .declare = declare_op, .map = map_file};
+    if (text == NULL) {
+        *out_module = NULL;
+        return fer_fail(error, FER_TYPE_ERROR, "the program's text is NULL");
+    }
     return fer_module_parse_with(&host, text, source_name, folder, out_module, error);
 }
 

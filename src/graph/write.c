@@ -101,6 +101,8 @@ fer_status fer_module_write(const fer_module *module, const char *path, fer_erro
     char *absolute = NULL;
     char *text = NULL;
     fer_status status = FER_OK;
+    if (path == NULL)
+        return fer_fail(error, FER_TYPE_ERROR, "the path to write the program to is NULL");
     FER_TRY_DONE(name_data_folder(path, &data, error));
     FER_TRY_DONE(fer_path_folder(path, &folder, error));
     FER_TRY_DONE(fer_path_absolute(folder, &absolute, error));

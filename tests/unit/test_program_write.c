@@ -424,9 +424,23 @@ static void the_command_runs_it_where_it_was_moved_to(void **state)
     fer_tensor_release(tensor);
 }
 
+static void null_is_refused(void **state)
+{
+    (void)state;
+    fer_error error = FER_ERROR_INIT;
+    fer_module *module = make_module();
+    ASSERT_FAILS(&error, FER_TYPE_ERROR, fer_module_write(module, NULL, &error),
+                 "the path to write the program to is NULL");
+    fer_module_release(module);
+    ASSERT_FAILS(&error, FER_TYPE_ERROR, fer_module_parse(NULL, NULL, NULL, &module, &error),
+                 "the program's text is NULL");
+    assert_null(module);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(null_is_refused),
         IN_FOLDER(every_dtype_comes_back_bit_for_bit),
         IN_FOLDER(small_constants_stay_in_the_text),
         IN_FOLDER(one_content_is_one_file),

@@ -72,6 +72,29 @@ static bool may_bring_names(const fer_node *node)
     return false;
 }
 
+static bool has_dim(const fer_type *type, const fer_dim *dim)
+{
+    for (size_t axis = 0; axis < fer_type_rank(type); axis++)
+        if (fer_dim_equal(fer_type_dim(type, axis), dim))
+            return true;
+    return false;
+}
+
+/* Whether it fits all sizes, and each dim is a number or the operand's: of elements that are none,
+ * a product of dims may be too large. */
+static bool is_certain_reshape(const fer_node *node)
+{
+    const fer_type *type = node->results[0]->type;
+    if (fer_node_must_run(node))
+        return false;
+    for (size_t axis = 0; axis < fer_type_rank(type); axis++) {
+        const fer_dim *dim = fer_type_dim(type, axis);
+        if (fer_dim_num_symbols(dim) > 0 && !has_dim(node->operands[0]->type, dim))
+            return false;
+    }
+    return true;
+}
+
 static bool can_leave_arm(const fer_rewrite *rewrite, const fer_block *arm, bool is_to_block);
 
 /* Whether a step of an arm can stand around it: in a block, or in the graph's body. What is in the
@@ -90,7 +113,7 @@ static bool can_leave(const fer_rewrite *rewrite, const fer_node *node, bool is_
     case FER_NODE_OP:
         return is_to_block || is_certain_op(node) || is_folded(rewrite, node);
     case FER_NODE_RESHAPE:
-        return is_to_block || !fer_node_must_run(node);
+        return is_to_block || is_certain_reshape(node);
     case FER_NODE_IF:
         return is_to_block || node->num_results == 0;
     case FER_NODE_CALL:

@@ -289,13 +289,17 @@ static void an_arm_that_would_fail_elsewhere_stays(void **state)
         "constant if(c){ rebind(x) twice(_) if(yes){ rebind(x) }{ } if(yes){ positive(x) }{ } "
         "if(yes){ if(c){ }{ } }{ } }{ } ",
         "x");
-    /* One that fits every size can stand anywhere. */
+    /* One that fits every size can stand anywhere, if its dims do. */
     assert_steps("fold",
-                 "graph g(x: f32[n]) { " YES "y = if yes { r = reshape x [1, n] yield r }"
-                 " else { r = reshape x [1, n] yield r }"
+                 "graph g(x: f32[h, w]) { " YES "y = if yes { r = reshape x [w, 1, h] yield r }"
+                 " else { r = reshape x [w, 1, h] yield r }"
                  " z = if yes { r = reshape x [2, -1] yield r }"
-                 " else { r = reshape x [2, -1] yield r } return y, z }",
-                 "constant reshape(x) if(yes){ reshape(x) }{ reshape(x) } ", "_,z");
+                 " else { r = reshape x [2, -1] yield r }"
+                 " v = if yes { r = reshape x [-1] yield r }"
+                 " else { r = reshape x [-1] yield r } return y, z, v }",
+                 "constant reshape(x) if(yes){ reshape(x) }{ reshape(x) } "
+                 "if(yes){ reshape(x) }{ reshape(x) } ",
+                 "_,z,v");
     /* What is changed in its place, here or behind, is a value of its own. */
     assert_steps("fold",
                  "graph g(x: f32[n]) { " YES "y = if yes { yield x } else { yield x }"

@@ -115,8 +115,9 @@ typedef struct reading {
 static bool is_legal(const given *made)
 {
     const fer_dl_tensor *dl = &made->dl;
-    if (dl->device.device_type != 1 || dl->device.device_id != 0 || dl->ndim < 0 ||
-        dl->ndim > FER_MAX_RANK || (made->is_versioned && made->version.major != 1) ||
+    if (dl->device.device_type != 1 || dl->device.device_id < 0 ||
+        dl->device.device_id >= fer_device_count() || dl->ndim < 0 || dl->ndim > FER_MAX_RANK ||
+        (made->is_versioned && made->version.major != 1) ||
         fer_dtype_from_dlpack(dl->dtype.code, dl->dtype.bits, dl->dtype.lanes) == FER_DTYPE_INVALID)
         return false;
     for (int32_t i = 0; i < dl->ndim; i++)
@@ -230,7 +231,7 @@ static void check_elements(const given *made, const reading *read, const fer_ten
                            const uint8_t *memory)
 {
     fer_tensor *copy;
-    require(fer_tensor_clone(tensor, (fer_device){0}, &copy, NULL) == FER_OK);
+    require(fer_tensor_clone(tensor, fer_tensor_device(tensor), &copy, NULL) == FER_OK);
     require(fer_tensor_is_compact(copy) && !fer_tensor_is_read_only(copy));
     const uint8_t *elements = fer_tensor_const_data(copy);
     for (int64_t i = 0; i < (int64_t)read->num_elements; i++) {
